@@ -1,0 +1,74 @@
+//! The exported C ABI. Nothing here decides anything: a function looks for the cheap reasons to forward, lets `transfer` prepare
+//! its buffers, and calls the system MPI's function of the same name.
+//!
+//! Exports are made from `mpi_table!`, each under its `MPI_` and its `PMPI_` name. A panic of ours ends at
+//! [`prepare`] and [`finish`]; the system's call itself runs outside of both, and the exports are `C-unwind`, because a
+//! program's error handler may leave it by a C++ exception or a `longjmp`.
+
+#[cfg(feature = "check")]
+mod check;
+mod p2p;
+mod pack;
+mod setup;
+mod types;
+
+use crate::mpi::comm::{Raise, raise};
+use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Status, Via};
+use crate::report::{self, Call};
+use crate::transfer::Stop;
+use std::ffi::{c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+macro_rules! make_exports {
+    () => {};
+    (hook fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty => $body:path; $($rest:tt)*) => {
+        /// The MPI function of this name.
+        ///
+        /// # Safety
+        /// As the MPI function.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        #[allow(non_snake_case)]
+        pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r {
+            // SAFETY: the caller's duty is the body's.
+            unsafe { $body(Via::Mpi, $($a),*) }
+        }
+        const _: () = {
+            #[cfg_attr(not(test), unsafe(export_name = concat!("P", stringify!($name))))]
+            #[allow(non_snake_case, dead_code)]
+            unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r {
+                // SAFETY: the caller's duty is the body's.
+                unsafe { $body(Via::Pmpi, $($a),*) }
+            }
+        };
+        make_exports!{ $($rest)* }
+    };
+    (call fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty; $($rest:tt)*) => { make_exports!{ $($rest)* } };
+    (maybe fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty; $($rest:tt)*) => { make_exports!{ $($rest)* } };
+}
+
+mpi_table!(make_exports);
+
+/// Run `work`, which has no effect that the program could see, and stop a panic of ours.
+fn prepare<T>(work: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Stop::panicked()))
+}
+
+/// Run `work` after the system's call, and turn what goes wrong into an MPI error on `comm`.
+fn finish(comm: MPI_Comm, work: impl FnOnce() -> Result<(), Raise>) -> c_int {
+    match catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Raise::Other)) {
+        Ok(()) => 0,
+        Err(what) => raise(comm, what),
+    }
+}
+
+/// End a call that was not accelerated: forward it, or answer as the MPI would.
+fn stopped(call: Call, comm: MPI_Comm, stop: Stop, forward: impl FnOnce() -> c_int) -> c_int {
+    match stop {
+        Stop::Forward(reason) => {
+            report::forwarded(call, reason);
+            forward()
+        }
+        Stop::Raise(what) => raise(comm, what),
+        Stop::Refused(code) => code,
+    }
+}

@@ -1,0 +1,48 @@
+//! The life of MPI in the process.
+
+use crate::mpi::{Family, MPI_Comm, Via, family, next};
+use crate::{pool, report, state};
+use std::ffi::{c_char, c_int};
+
+pub(super) unsafe fn init(via: Via, argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
+    state::active();
+    // SAFETY: the caller's duty.
+    unsafe { next::MPI_Init(via, argc, argv) }
+}
+
+pub(super) unsafe fn init_thread(
+    via: Via,
+    argc: *mut c_int,
+    argv: *mut *mut *mut c_char,
+    required: c_int,
+    provided: *mut c_int,
+) -> c_int {
+    state::active();
+    // SAFETY: the caller's duty.
+    unsafe { next::MPI_Init_thread(via, argc, argv, required, provided) }
+}
+
+pub(super) unsafe fn finalize(via: Via) -> c_int {
+    if state::active() {
+        if report::on() {
+            report::write(rank());
+        }
+        state::stop();
+        pool::drain();
+    }
+    // SAFETY: the caller's duty.
+    unsafe { next::MPI_Finalize(via) }
+}
+
+/// The rank in `MPI_COMM_WORLD`, 0 if the MPI will not tell.
+fn rank() -> c_int {
+    let (mut up, mut rank): (c_int, c_int) = (0, 0);
+    // SAFETY: `up` is a valid place; the function may be called at any time.
+    unsafe { next::MPI_Initialized(&raw mut up) };
+    if up != 0 {
+        let world: MPI_Comm = Family::comm_world(family());
+        // SAFETY: MPI is initialised, so the world exists.
+        unsafe { next::MPI_Comm_rank(world, &raw mut rank) };
+    }
+    rank
+}

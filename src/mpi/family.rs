@@ -1,0 +1,230 @@
+//! The three ABIs, and everything in which they differ.
+//!
+//! The constants were read from `mpi.h` of Open MPI 4.1.4 and 5.0.11, MPICH 4.0.2 and 5.0.2, and of the MPI-5 ABI (MPICH 5.0.2's
+//! `mpi_abi.h`); `tests/abi.rs` compares them with the headers at hand.
+
+use super::handle::{MPI_Comm, MPI_Datatype};
+use super::library;
+use std::ffi::{CStr, c_int};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// An application binary interface of MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Family {
+    /// MPICH and its relatives (Intel MPI, MVAPICH, Cray MPICH): `int` handles.
+    Mpich = 1,
+    /// Open MPI: handles are addresses of objects.
+    OpenMpi = 2,
+    /// The standard ABI of MPI-5: pointer-sized handles with small predefined values.
+    Standard = 3,
+}
+
+/// Constants of one family (names as in the standard).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // each is the MPI constant of its name
+pub struct Constants {
+    pub combiner_named: c_int,
+    pub combiner_dup: c_int,
+    pub combiner_contiguous: c_int,
+    pub combiner_vector: c_int,
+    pub combiner_hvector: c_int,
+    /// Fortran's deprecated `MPI_TYPE_HVECTOR`; as `MPI_COMBINER_HVECTOR` with an integer stride. -1: the family has none.
+    pub combiner_hvector_integer: c_int,
+    pub combiner_subarray: c_int,
+    pub combiner_darray: c_int,
+    pub combiner_f90_real: c_int,
+    pub combiner_f90_complex: c_int,
+    pub combiner_f90_integer: c_int,
+    pub combiner_resized: c_int,
+    pub order_c: c_int,
+    pub order_fortran: c_int,
+    pub distribute_block: c_int,
+    pub distribute_cyclic: c_int,
+    pub distribute_none: c_int,
+    pub distribute_dflt_darg: c_int,
+    pub proc_null: c_int,
+    pub undefined: c_int,
+    pub err_truncate: c_int,
+    pub err_other: c_int,
+    pub err_no_mem: c_int,
+    pub err_intern: c_int,
+    /// `MPI_STATUS_IGNORE` as an address.
+    pub status_ignore: usize,
+    /// `sizeof(MPI_Status)`.
+    pub status_bytes: usize,
+}
+
+const MPICH: Constants = Constants {
+    combiner_named: 1,
+    combiner_dup: 2,
+    combiner_contiguous: 3,
+    combiner_vector: 4,
+    combiner_hvector: 6,
+    combiner_hvector_integer: 5,
+    combiner_subarray: 13,
+    combiner_darray: 14,
+    combiner_f90_real: 15,
+    combiner_f90_complex: 16,
+    combiner_f90_integer: 17,
+    combiner_resized: 18,
+    order_c: 56,
+    order_fortran: 57,
+    distribute_block: 121,
+    distribute_cyclic: 122,
+    distribute_none: 123,
+    distribute_dflt_darg: -49767,
+    proc_null: -1,
+    undefined: -32766,
+    err_truncate: 14,
+    err_other: 15,
+    err_no_mem: 34,
+    err_intern: 16,
+    status_ignore: 1,
+    status_bytes: 20,
+};
+
+const OPEN_MPI: Constants = Constants {
+    combiner_named: 0,
+    combiner_dup: 1,
+    combiner_contiguous: 2,
+    combiner_vector: 3,
+    combiner_hvector: 5,
+    combiner_hvector_integer: 4,
+    combiner_subarray: 12,
+    combiner_darray: 13,
+    combiner_f90_real: 14,
+    combiner_f90_complex: 15,
+    combiner_f90_integer: 16,
+    combiner_resized: 17,
+    order_c: 0,
+    order_fortran: 1,
+    distribute_block: 0,
+    distribute_cyclic: 1,
+    distribute_none: 2,
+    distribute_dflt_darg: -1,
+    proc_null: -2,
+    undefined: -32766,
+    err_truncate: 15,
+    err_other: 16,
+    err_no_mem: 39,
+    err_intern: 17,
+    status_ignore: 0,
+    status_bytes: 24,
+};
+
+const STANDARD: Constants = Constants {
+    combiner_named: 101,
+    combiner_dup: 102,
+    combiner_contiguous: 103,
+    combiner_vector: 104,
+    combiner_hvector: 105,
+    combiner_hvector_integer: -1,
+    combiner_subarray: 111,
+    combiner_darray: 112,
+    combiner_f90_real: 113,
+    combiner_f90_complex: 114,
+    combiner_f90_integer: 115,
+    combiner_resized: 116,
+    order_c: 12,
+    order_fortran: 15,
+    distribute_block: 17,
+    distribute_cyclic: 18,
+    distribute_none: 16,
+    distribute_dflt_darg: 19,
+    proc_null: -3,
+    undefined: -32766,
+    err_truncate: 15,
+    err_other: 16,
+    err_no_mem: 39,
+    err_intern: 17,
+    status_ignore: 0,
+    status_bytes: 32,
+};
+
+static FAMILY: AtomicU8 = AtomicU8::new(0);
+
+/// The family of the MPI in this process. Decided once, when first asked.
+#[inline]
+pub fn family() -> Family {
+    match FAMILY.load(Ordering::Relaxed) {
+        1 => Family::Mpich,
+        2 => Family::OpenMpi,
+        3 => Family::Standard,
+        _ => decide(),
+    }
+}
+
+#[cold]
+fn decide() -> Family {
+    let family = if !library::data(c"ompi_mpi_comm_world").is_null() {
+        Family::OpenMpi
+    } else if standard_soname() {
+        Family::Standard
+    } else {
+        Family::Mpich
+    };
+    FAMILY.store(family as u8, Ordering::Relaxed);
+    family
+}
+
+/// Whether the MPI's file is one of the standard ABI's. `MPI_Abi_get_version` alone proves nothing: MPICH has it in both builds.
+fn standard_soname() -> bool {
+    let init = library::find(c"MPI_Init");
+    let Some(file) = library::file_of(init) else { return false };
+    let name = file.to_bytes().rsplit(|b| *b == b'/').next().unwrap_or_default().to_owned();
+    name.starts_with(b"libmpi_abi.so")
+}
+
+impl Family {
+    /// This family's constants.
+    #[inline]
+    pub const fn constants(self) -> &'static Constants {
+        match self {
+            Self::Mpich => &MPICH,
+            Self::OpenMpi => &OPEN_MPI,
+            Self::Standard => &STANDARD,
+        }
+    }
+
+    /// `MPI_PACKED`.
+    pub fn packed(self) -> MPI_Datatype {
+        MPI_Datatype(match self {
+            Self::Mpich => 0x4c00_010f,
+            Self::Standard => 0x207,
+            Self::OpenMpi => object(c"ompi_mpi_packed"),
+        })
+    }
+
+    /// `MPI_COMM_WORLD`.
+    pub fn comm_world(self) -> MPI_Comm {
+        MPI_Comm(match self {
+            Self::Mpich => 0x4400_0000,
+            Self::Standard => 0x101,
+            Self::OpenMpi => object(c"ompi_mpi_comm_world"),
+        })
+    }
+
+    /// `MPI_COMM_SELF`.
+    pub fn comm_self(self) -> MPI_Comm {
+        MPI_Comm(match self {
+            Self::Mpich => 0x4400_0001,
+            Self::Standard => 0x102,
+            Self::OpenMpi => object(c"ompi_mpi_comm_self"),
+        })
+    }
+
+    /// `MPI_DATATYPE_NULL`.
+    pub fn datatype_null(self) -> MPI_Datatype {
+        MPI_Datatype(match self {
+            Self::Mpich => 0x0c00_0000,
+            Self::Standard => 0x200,
+            Self::OpenMpi => object(c"ompi_mpi_datatype_null"),
+        })
+    }
+}
+
+/// The address of one of Open MPI's predefined objects.
+fn object(name: &'static CStr) -> usize {
+    library::data(name) as usize
+}

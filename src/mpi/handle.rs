@@ -1,0 +1,50 @@
+//! Handles as machine words.
+//!
+//! By value a handle is one integer register or one 8-byte stack slot in every C ABI that this crate builds for, whether `mpi.h`
+//! makes it an `int` (MPICH's family, whose upper half is then unspecified) or a pointer (Open MPI, the MPI-5 ABI).
+//! A word that came in is forwarded untouched; it is masked only to be compared or hashed ([`MPI_Datatype::key`]).
+#![forbid(unsafe_code)]
+#![allow(non_camel_case_types)] // the names are the standard's
+
+use super::family::{Family, family};
+
+macro_rules! words {
+    ($($(#[doc = $doc:literal])* $name:ident)*) => { $(
+        $(#[doc = $doc])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(pub usize);
+
+        impl $name {
+            /// The handle as a value to compare and to hash.
+            pub fn key(self) -> usize {
+                match family() {
+                    Family::Mpich => self.0 & 0xffff_ffff,
+                    Family::OpenMpi | Family::Standard => self.0,
+                }
+            }
+        }
+    )* };
+}
+
+words! {
+    /// A datatype handle.
+    MPI_Datatype
+    /// A communicator handle.
+    MPI_Comm
+    /// A matched message's handle.
+    MPI_Message
+}
+
+/// `MPI_Aint`: 64 bits on every platform of this crate.
+pub type MPI_Aint = isize;
+
+/// `MPI_Count`: 64 bits in every family.
+pub type MPI_Count = i64;
+
+/// A status, seen only through a pointer: its layout is the family's.
+#[repr(C)]
+#[derive(Debug)]
+pub struct MPI_Status {
+    _opaque: [u8; 0],
+}

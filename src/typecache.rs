@@ -1,0 +1,144 @@
+//! From a datatype handle to what is known of the type.
+//!
+//! A type is analysed when it is committed, or at its first use if it never passed our commit (duplicates, Fortran descriptors,
+//! types of other libraries). Entries die with their type, which an attribute tells; a plan in use outlives its handle, since
+//! whoever uses it holds an [`Arc`]. No lock is held while the MPI is called.
+#![forbid(unsafe_code)]
+
+use crate::config;
+use crate::ir::{self, Describe, Strided, Unsupported};
+use crate::mpi::datatype::{System, is_predefined};
+use crate::mpi::{MPI_Datatype, family, keyval};
+use crate::reason::Reason;
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// What is known of one datatype.
+#[derive(Debug)]
+pub struct Entry {
+    /// The layout of one element, or why there is none.
+    pub layout: Result<Strided, Reason>,
+    /// Bytes from one element to the next.
+    pub extent: i64,
+    /// Whether the type may be used for communication: predefined, committed through us, or accepted by the MPI once.
+    usable: AtomicBool,
+}
+
+impl Entry {
+    /// Whether the type is known to be committed.
+    pub fn usable(&self) -> bool {
+        self.usable.load(Relaxed)
+    }
+
+    /// The MPI took the type in a communication call.
+    pub fn set_usable(&self) {
+        self.usable.store(true, Relaxed);
+    }
+}
+
+/// Handles are addresses or small integers: one multiplication spreads them.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0.rotate_left(8) ^ u64::from(*byte));
+        }
+    }
+    fn write_u64(&mut self, word: u64) {
+        let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 29);
+    }
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+}
+
+type Entries = HashMap<usize, Arc<Entry>, BuildHasherDefault<WordHasher>>;
+
+static ENTRIES: RwLock<Entries> = RwLock::new(HashMap::with_hasher(BuildHasherDefault::new()));
+
+/// The entry of `datatype`, if it was analysed.
+#[inline]
+pub fn get(datatype: MPI_Datatype) -> Option<Arc<Entry>> {
+    ENTRIES.read().get(&datatype.key()).cloned()
+}
+
+/// The entry of `datatype`, analysed now if it was not before.
+///
+/// # Errors
+/// Why nothing can be known of it: the null handle, or the MPI's refusal to describe it.
+#[inline]
+pub fn entry(datatype: MPI_Datatype) -> Result<Arc<Entry>, Reason> {
+    get(datatype).map_or_else(|| analyse(datatype), Ok)
+}
+
+/// The type was committed: analyse it, whatever was known before.
+pub fn commit(datatype: MPI_Datatype) {
+    if config::get().no_type_commit {
+        return;
+    }
+    if let Ok(entry) = entry(datatype) {
+        entry.set_usable();
+    }
+}
+
+/// The handle is dead or about to be.
+pub fn forget(key: usize) {
+    let dead = ENTRIES.write().remove(&key);
+    drop(dead); // outside the lock
+}
+
+/// Entries at the moment, for tests of leaks.
+pub fn len() -> usize {
+    ENTRIES.read().len()
+}
+
+#[cold]
+fn analyse(datatype: MPI_Datatype) -> Result<Arc<Entry>, Reason> {
+    if datatype.key() == family().datatype_null().key() || datatype.key() == 0 {
+        return Err(Reason::BadArgument);
+    }
+    let predefined = is_predefined(datatype).map_err(|_| Reason::Opaque)?;
+    if config::get().no_type_commit && !predefined {
+        return Err(Reason::SwitchedOff);
+    }
+    let extent = System.bounds(datatype).map_err(|_| Reason::Opaque)?.extent;
+    let layout = ir::analyse(&System, datatype).map_err(|error| match error {
+        ir::Failure::Unsupported(Unsupported::Irregular | Unsupported::Holes) => Reason::Irregular,
+        ir::Failure::Unsupported(Unsupported::Overflow) => Reason::Overflow,
+        ir::Failure::Unsupported(_) | ir::Failure::Describe(_) => Reason::Opaque,
+    });
+    tracing::debug!(key = datatype.key(), ?layout, extent, "type analysed");
+    let entry = Arc::new(Entry { layout, extent, usable: AtomicBool::new(predefined) });
+    // A type whose death we would not hear of must not be remembered: its handle value may come back.
+    if predefined || keyval::watch(datatype, forget) {
+        ENTRIES.write().insert(datatype.key(), Arc::clone(&entry));
+    }
+    Ok(entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_spread_over_the_table() {
+        let hash = |n: usize| {
+            let mut h = WordHasher::default();
+            h.write_usize(n);
+            h.finish()
+        };
+        let mut low: Vec<u64> = (0..128).map(|n| hash(0x5600_0000_0000 + 64 * n) & 1023).collect();
+        low.sort_unstable();
+        low.dedup();
+        assert!(low.len() > 64, "{} of 128", low.len());
+    }
+}
