@@ -1,15 +1,47 @@
 //! Datatypes as layouts: what bytes a type names, in which order.
 //!
-//! A datatype comes in as the MPI describes it (envelope and contents, through [`Decode`]), becomes a tree
-//! ([`Type`]), is rewritten to a canonical form without changing its type map, and ends as a [`Strided`] block that
-//! a kernel or a CPU loop can walk. The invariant of the whole module: the packed bytes are the type map's bytes in
-//! type-map order (MPI-4.1 section 5.1). Sorting dimensions is a matter of *iteration* only; therefore every dimension
-//! carries two strides, one in memory and one in the packed buffer.
+//! A datatype comes in as the MPI describes it (envelope and contents, through [`Describe`]), becomes a tree
+//! ([`build`] → [`Type`]), is rewritten to a canonical form without changing its type map ([`canon`]), and ends as
+//! a [`Strided`] block that a kernel or a CPU loop can walk. The invariant of the whole module: the packed bytes are
+//! the type map's bytes in type-map order (MPI-4.1 section 5.1). Sorting dimensions is a matter of *iteration* only;
+//! therefore every dimension carries two strides, one in memory and one in the packed buffer.
+//!
+//! A type that has no strided form is an [`Unsupported`] error with its reason, never a guess.
+//!
+//! [`walk`] is the oracle: the type map enumerated naively, for tests.
 //!
 //! Pure: no MPI, no CUDA, no `unsafe`. All numbers are bytes or counts in `i64`, with checked arithmetic while
 //! a type is analysed.
 #![forbid(unsafe_code)]
 
+mod build;
+mod canon;
+mod darray;
+mod describe;
+mod pieces;
 mod strided;
+mod tree;
+mod unsupported;
+pub mod walk;
 
+pub use build::{MAX_DEPTH, build};
+pub use canon::canon;
+pub use describe::{Bounds, Describe, Distribution, Node, Order};
+pub use pieces::Piece;
 pub use strided::{Dim, Strided};
+pub use tree::Type;
+pub use unsupported::{Failure, Unsupported};
+
+/// The canonical layout of `datatype`: [`build`], then [`canon`].
+///
+/// The result is checked against the size that the MPI reports.
+///
+/// # Errors
+/// [`Failure::Unsupported`] with the reason why the type has no strided form, or the error of `describe`.
+pub fn layout<D: Describe>(describe: &D, datatype: D::Type) -> Result<Strided, Failure<D::Error>> {
+    let strided = canon(&build(describe, datatype)?)?;
+    if describe.size(datatype).map_err(Failure::Describe)? != strided.size {
+        return Err(Unsupported::Malformed.into());
+    }
+    Ok(strided)
+}

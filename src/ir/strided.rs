@@ -1,4 +1,5 @@
 //! The canonical form of the strided tier.
+#![forbid(unsafe_code)]
 
 /// One dimension of a [`Strided`] block: `count` repetitions, `stride` bytes apart in memory and `packed` bytes
 /// apart in the packed buffer. Strides may be negative or zero in memory; `packed` is never negative.
@@ -30,4 +31,51 @@ pub struct Strided {
     pub dims: Vec<Dim>,
     /// Packed bytes in all: `block · Π count`.
     pub size: i64,
+}
+
+impl Strided {
+    /// The layout of a type without bytes.
+    pub const EMPTY: Self = Self { offset: 0, block: 0, dims: Vec::new(), size: 0 };
+
+    /// No bytes at all.
+    pub fn is_empty(&self) -> bool {
+        self.size == 0
+    }
+
+    /// One block: the packed bytes lie in memory as they are, from `offset` on.
+    pub fn is_contiguous(&self) -> bool {
+        self.dims.is_empty()
+    }
+
+    /// The bytes touched, from the buffer argument: the first one and the one behind the last. `None` if either
+    /// exceeds 64 bits, which no layout made by this module does.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        // Widened, as a partial sum may leave the range in which the result lies.
+        let (mut lo, mut hi) = (i128::from(self.offset), i128::from(self.offset) + i128::from(self.block));
+        for dim in &self.dims {
+            let reach = i128::from(dim.count - 1) * i128::from(dim.stride);
+            if reach < 0 {
+                lo = lo.checked_add(reach)?;
+            } else {
+                hi = hi.checked_add(reach)?;
+            }
+        }
+        Some((lo.try_into().ok()?, hi.try_into().ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_span_covers_the_first_and_the_last_byte() {
+        assert_eq!(Strided::EMPTY.span(), Some((0, 0)));
+        let dims = vec![Dim { count: 3, stride: 10, packed: 4 }, Dim { count: 2, stride: -100, packed: 12 }];
+        let strided = Strided { offset: 5, block: 4, dims, size: 24 };
+        assert_eq!(strided.span(), Some((-95, 29)));
+        let edge = Strided { offset: i64::MAX - 4, block: 4, dims: vec![], size: 4 };
+        assert_eq!(edge.span(), Some((i64::MAX - 4, i64::MAX)));
+        assert_eq!(Strided { offset: i64::MAX - 3, ..edge }.span(), None);
+    }
 }

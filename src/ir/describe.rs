@@ -1,0 +1,185 @@
+//! The question that the analysis asks of an MPI: how was this datatype made?
+//!
+//! [`Describe`] is implemented over `MPI_Type_get_envelope` and `MPI_Type_get_contents` for the real thing and over
+//! plain data in tests. Extents and sizes are always asked for, never computed here: implementations differ in
+//! where they pad.
+#![forbid(unsafe_code)]
+
+/// How one datatype was made, from the datatype `T` (MPI-4.1 section 5.1.13).
+///
+/// Counts, strides and the like are the constructor's own arguments, in its own units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node<T> {
+    /// A predefined type whose bytes are contiguous unless its size differs from its extent.
+    Named,
+    /// A predefined type of two values, such as `MPI_SHORT_INT`: `first` bytes at 0, `second` bytes at `second_at`.
+    Pair {
+        /// Bytes of the first value.
+        first: i64,
+        /// Where the second value begins.
+        second_at: i64,
+        /// Bytes of the second value.
+        second: i64,
+    },
+    /// `MPI_Type_dup`.
+    Dup(T),
+    /// `MPI_Type_create_resized`; the new bounds are the type's [`Describe::bounds`].
+    Resized(T),
+    /// `MPI_Type_contiguous`.
+    Contiguous {
+        /// Elements.
+        count: i64,
+        /// Element type.
+        child: T,
+    },
+    /// `MPI_Type_vector`.
+    Vector {
+        /// Blocks.
+        count: i64,
+        /// Elements in a block.
+        block: i64,
+        /// Elements from the start of a block to the next.
+        stride: i64,
+        /// Element type.
+        child: T,
+    },
+    /// `MPI_Type_create_hvector`.
+    Hvector {
+        /// Blocks.
+        count: i64,
+        /// Elements in a block.
+        block: i64,
+        /// Bytes from the start of a block to the next.
+        stride: i64,
+        /// Element type.
+        child: T,
+    },
+    /// `MPI_Type_create_subarray`.
+    Subarray {
+        /// Elements of the whole array in each dimension.
+        sizes: Vec<i64>,
+        /// Elements of the part.
+        subsizes: Vec<i64>,
+        /// First element of the part.
+        starts: Vec<i64>,
+        /// Which dimension runs fastest.
+        order: Order,
+        /// Element type.
+        child: T,
+    },
+    /// `MPI_Type_create_darray`.
+    Darray {
+        /// Processes.
+        size: i64,
+        /// The process whose part this is.
+        rank: i64,
+        /// Elements of the global array in each dimension.
+        gsizes: Vec<i64>,
+        /// How each dimension is dealt out.
+        distribs: Vec<Distribution>,
+        /// Distribution argument; `None` is `MPI_DISTRIBUTE_DFLT_DARG`.
+        dargs: Vec<Option<i64>>,
+        /// Processes in each dimension.
+        psizes: Vec<i64>,
+        /// Which dimension runs fastest.
+        order: Order,
+        /// Element type.
+        child: T,
+    },
+    /// Any other constructor: indexed, struct and what later standards bring.
+    Irregular,
+}
+
+impl<T: Copy> Node<T> {
+    /// The datatype that this one was made from.
+    pub fn child(&self) -> Option<T> {
+        match *self {
+            Self::Named | Self::Pair { .. } | Self::Irregular => None,
+            Self::Dup(child)
+            | Self::Resized(child)
+            | Self::Contiguous { child, .. }
+            | Self::Vector { child, .. }
+            | Self::Hvector { child, .. }
+            | Self::Subarray { child, .. }
+            | Self::Darray { child, .. } => Some(child),
+        }
+    }
+}
+
+/// Storage order of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// `MPI_ORDER_C`: the last dimension runs fastest.
+    C,
+    /// `MPI_ORDER_FORTRAN`: the first dimension runs fastest.
+    Fortran,
+}
+
+/// How one dimension of a distributed array is dealt out (MPI-4.1 section 5.1.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// `MPI_DISTRIBUTE_BLOCK`.
+    Block,
+    /// `MPI_DISTRIBUTE_CYCLIC`.
+    Cyclic,
+    /// `MPI_DISTRIBUTE_NONE`.
+    None,
+}
+
+/// Lower bound and extent in bytes (MPI-4.1 section 5.1.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Lower bound.
+    pub lb: i64,
+    /// Upper bound minus lower bound; may be negative.
+    pub extent: i64,
+}
+
+/// Whoever can say how a datatype was made.
+pub trait Describe {
+    /// A datatype handle.
+    type Type: Copy;
+    /// What can go wrong.
+    type Error;
+
+    /// How `datatype` was made. An implementation that answers [`Node::Irregular`] keeps no child handles open.
+    ///
+    /// # Errors
+    /// The MPI's.
+    fn node(&self, datatype: Self::Type) -> Result<Node<Self::Type>, Self::Error>;
+
+    /// `MPI_Type_get_extent`.
+    ///
+    /// # Errors
+    /// The MPI's.
+    fn bounds(&self, datatype: Self::Type) -> Result<Bounds, Self::Error>;
+
+    /// `MPI_Type_size`: bytes of data in `datatype`.
+    ///
+    /// # Errors
+    /// The MPI's.
+    fn size(&self, datatype: Self::Type) -> Result<i64, Self::Error>;
+
+    /// `datatype`, which [`Describe::node`] gave as a child, is not needed any more. Called once for each child,
+    /// predefined ones too, which an MPI must not free.
+    fn release(&self, datatype: Self::Type);
+}
+
+/// A child handle that is released when it goes out of scope, whichever way that happens.
+pub(super) struct Child<'a, D: Describe> {
+    describe: &'a D,
+    pub(super) datatype: D::Type,
+}
+
+impl<'a, D: Describe> Child<'a, D> {
+    /// The child of `node`, which must come from `describe.node`.
+    pub(super) fn of(describe: &'a D, node: &Node<D::Type>) -> Option<Self> {
+        node.child().map(|datatype| Self { describe, datatype })
+    }
+}
+
+impl<D: Describe> Drop for Child<'_, D> {
+    fn drop(&mut self) {
+        self.describe.release(self.datatype);
+    }
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * recipe.h - a datatype from a line of text.
+ *
+ * The line is in reverse Polish notation; tests/recipe/mod.rs has the grammar
+ * and the other half of this.  Whatever is wrong with a line ends the program:
+ * only the tests write them.
+ */
+#ifndef RECIPE_H
+#define RECIPE_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECIPE_DIMS 32
+
+struct recipe {
+    char *rest; /* what is left of the line; changed by reading */
+    const char *word;
+};
+
+static void recipe_bad(const char *what, const char *word)
+{
+    fprintf(stderr, "recipe: %s: %s\n", what, word ? word : "end of line");
+    exit(1);
+}
+
+static const char *recipe_word(struct recipe *r)
+{
+    r->word = strtok_r(NULL, " \t\r\n", &r->rest);
+    return r->word;
+}
+
+static long long recipe_number(struct recipe *r)
+{
+    char *end;
+    long long n;
+    if (recipe_word(r) == NULL)
+        recipe_bad("number expected", NULL);
+    n = strtoll(r->word, &end, 10);
+    if (*end != '\0')
+        recipe_bad("number expected", r->word);
+    return n;
+}
+
+static int recipe_int(struct recipe *r)
+{
+    long long n = recipe_number(r);
+    if (n != (int)n)
+        recipe_bad("too large", r->word);
+    return (int)n;
+}
+
+static void recipe_list(struct recipe *r, int n, int *v)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        v[i] = recipe_int(r);
+}
+
+static int recipe_ndims(struct recipe *r)
+{
+    int n = recipe_int(r);
+    if (n < 1 || n > RECIPE_DIMS)
+        recipe_bad("too many dimensions", r->word);
+    return n;
+}
+
+static int recipe_order(struct recipe *r)
+{
+    const char *w = recipe_word(r);
+    if (w != NULL && strcmp(w, "C") == 0)
+        return MPI_ORDER_C;
+    if (w != NULL && strcmp(w, "F") == 0)
+        return MPI_ORDER_FORTRAN;
+    recipe_bad("order expected", w);
+    return 0;
+}
+
+static int recipe_distribution(struct recipe *r)
+{
+    const char *w = recipe_word(r);
+    if (w != NULL && strcmp(w, "b") == 0)
+        return MPI_DISTRIBUTE_BLOCK;
+    if (w != NULL && strcmp(w, "c") == 0)
+        return MPI_DISTRIBUTE_CYCLIC;
+    if (w != NULL && strcmp(w, "n") == 0)
+        return MPI_DISTRIBUTE_NONE;
+    recipe_bad("distribution expected", w);
+    return 0;
+}
+
+static MPI_Datatype recipe_named(int bytes)
+{
+    switch (bytes) {
+    case 1:
+        return MPI_UNSIGNED_CHAR;
+    case 2:
+        return MPI_SHORT;
+    case 4:
+        return MPI_INT;
+    case 8:
+        return MPI_DOUBLE;
+    default:
+        recipe_bad("no predefined type of this size", "named");
+        return MPI_DATATYPE_NULL;
+    }
+}
+
+static MPI_Datatype recipe_pair(int first, int second_at, int second)
+{
+    if (first == 2 && second_at == 4 && second == 4)
+        return MPI_SHORT_INT;
+    if (first == 4 && second_at == 4 && second == 4)
+        return MPI_2INT;
+    if (first == 8 && second_at == 8 && second == 4)
+        return MPI_DOUBLE_INT;
+    if (first == 16 && second_at == 16 && second == 4)
+        return MPI_LONG_DOUBLE_INT;
+    recipe_bad("no predefined type of this layout", "pair");
+    return MPI_DATATYPE_NULL;
+}
+
+/* one constructor around old; false at the end of the line */
+static int recipe_step(struct recipe *r, MPI_Datatype old, MPI_Datatype *t)
+{
+    int a[RECIPE_DIMS], b[RECIPE_DIMS], c[RECIPE_DIMS], d[RECIPE_DIMS];
+    int n, i, order, size, rank;
+    MPI_Aint lb;
+    const char *w = recipe_word(r);
+
+    if (w == NULL)
+        return 0;
+    if (strcmp(w, "dup") == 0) {
+        MPI_Type_dup(old, t);
+    } else if (strcmp(w, "resized") == 0) {
+        lb = (MPI_Aint)recipe_number(r);
+        MPI_Type_create_resized(old, lb, (MPI_Aint)recipe_number(r), t);
+    } else if (strcmp(w, "contig") == 0) {
+        MPI_Type_contiguous(recipe_int(r), old, t);
+    } else if (strcmp(w, "vec") == 0) {
+        recipe_list(r, 3, a);
+        MPI_Type_vector(a[0], a[1], a[2], old, t);
+    } else if (strcmp(w, "hvec") == 0) {
+        recipe_list(r, 2, a);
+        MPI_Type_create_hvector(a[0], a[1], (MPI_Aint)recipe_number(r), old, t);
+    } else if (strcmp(w, "sub") == 0) {
+        order = recipe_order(r);
+        n = recipe_ndims(r);
+        recipe_list(r, n, a);
+        recipe_list(r, n, b);
+        recipe_list(r, n, c);
+        MPI_Type_create_subarray(n, a, b, c, order, old, t);
+    } else if (strcmp(w, "darray") == 0) {
+        order = recipe_order(r);
+        size = recipe_int(r);
+        rank = recipe_int(r);
+        n = recipe_ndims(r);
+        recipe_list(r, n, a);
+        for (i = 0; i < n; i++)
+            b[i] = recipe_distribution(r);
+        recipe_list(r, n, c);
+        for (i = 0; i < n; i++)
+            if (c[i] == -1)
+                c[i] = MPI_DISTRIBUTE_DFLT_DARG;
+        recipe_list(r, n, d);
+        MPI_Type_create_darray(size, rank, n, a, b, c, d, order, old, t);
+    } else {
+        recipe_bad("no constructor", w);
+    }
+    return 1;
+}
+
+/* The datatype of a line, committed; the line is changed.  recipe_free() it. */
+static MPI_Datatype recipe_type(char *line)
+{
+    struct recipe r = {line, NULL};
+    MPI_Datatype t = MPI_DATATYPE_NULL, next;
+    int a[3], derived = 0;
+    const char *w = recipe_word(&r);
+
+    if (w != NULL && strcmp(w, "named") == 0) {
+        t = recipe_named(recipe_int(&r));
+    } else if (w != NULL && strcmp(w, "pair") == 0) {
+        recipe_list(&r, 3, a);
+        t = recipe_pair(a[0], a[1], a[2]);
+    } else {
+        recipe_bad("no predefined type", w);
+    }
+    while (recipe_step(&r, t, &next)) {
+        if (derived)
+            MPI_Type_free(&t);
+        t = next;
+        derived = 1;
+    }
+    MPI_Type_commit(&t);
+    return t;
+}
+
+static void recipe_free(MPI_Datatype t)
+{
+    int ni, na, nd, combiner;
+    MPI_Type_get_envelope(t, &ni, &na, &nd, &combiner);
+    if (combiner != MPI_COMBINER_NAMED)
+        MPI_Type_free(&t);
+}
+
+#endif
