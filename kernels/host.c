@@ -1,0 +1,80 @@
+/* The strided kernels on the host: the same bodies, replayed thread by thread. For tests and the simulated driver.
+ *
+ * Every access goes through the caller's translate(), which turns a device address into one that this process may
+ * touch. Build with -fsanitize=undefined -fsanitize-undefined-trap-on-error and a misaligned word traps.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "strided.h"
+
+#define TEMPI_FN static inline
+#define TEMPI_UNROLL
+#define TEMPI_UNROLL_DIMS
+
+typedef void *tempi_translate(uint64_t address, size_t bytes, int write);
+
+static _Thread_local tempi_translate *translate;
+
+#define TEMPI_ACCESS(SIZE)                                                                                       \
+    static inline tempi_word_##SIZE tempi_load_##SIZE(uint64_t address)                                          \
+    {                                                                                                            \
+        return *(const volatile tempi_word_##SIZE *)translate(address, SIZE, 0);                                 \
+    }                                                                                                            \
+    static inline void tempi_store_##SIZE(uint64_t address, tempi_word_##SIZE value)                             \
+    {                                                                                                            \
+        *(volatile tempi_word_##SIZE *)translate(address, SIZE, 1) = value;                                      \
+    }
+
+TEMPI_ACCESS(1)
+TEMPI_ACCESS(2)
+TEMPI_ACCESS(4)
+TEMPI_ACCESS(8)
+TEMPI_ACCESS(16)
+
+static inline uint32_t tempi_count_up(uint64_t address, uint32_t last)
+{
+    uint32_t *word = translate(address, sizeof *word, 1);
+    const uint32_t old = *word;
+    *word = old >= last ? 0 : old + 1;
+    return old;
+}
+
+static inline void tempi_fence_system(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void tempi_raise_flag(uint64_t address, uint32_t value)
+{
+    __atomic_store_n((uint32_t *)translate(address, sizeof value, 1), value, __ATOMIC_RELEASE);
+}
+
+#include "body.h"
+
+typedef void tempi_body(const tempi_strided *, uint32_t, uint32_t, uint32_t, uint32_t);
+
+#define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO) {#NAME, NAME##_body},
+static const struct {
+    const char *name;
+    tempi_body *body;
+} kernels[] = {TEMPI_KERNELS(TEMPI_ENTRY)};
+
+/* Runs every thread of every block of the kernel called `name`. Not 0: there is no such kernel. */
+int tempi_kernel_run(const char *name, unsigned grid, unsigned block, const void *args, tempi_translate *addresses)
+{
+    tempi_strided a;
+    memcpy(&a, args, sizeof a);
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        if (strcmp(kernels[k].name, name) != 0)
+            continue;
+        translate = addresses;
+        for (uint32_t b = 0; b < grid; b++) {
+            for (uint32_t t = 0; t < block; t++)
+                kernels[k].body(&a, t, block, b, grid);
+            tempi_finish(&a, grid);
+        }
+        return 0;
+    }
+    return 1;
+}
