@@ -18,7 +18,14 @@
 //! other. `scripts/ci/layers` checks it.
 #![deny(unsafe_op_in_unsafe_fn)]
 
-#[cfg(not(all(target_os = "linux", target_pointer_width = "64", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-compile_error!("tempi passes MPI handles as machine words, which is sound on LP64 Linux on x86-64 and AArch64 only");
+#[cfg(not(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!(
+    "tempi passes MPI handles as machine words, which is sound on LP64 Linux on x86-64 and AArch64 only"
+);
 
 pub mod ir;
+pub mod pack;
