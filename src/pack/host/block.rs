@@ -21,7 +21,7 @@ pub(super) trait Block: Copy {
 pub(super) struct Fixed<const N: usize>;
 
 impl<const N: usize> Block for Fixed<N> {
-    #[inline(always)]
+    #[inline]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise for N bytes.
         unsafe { ptr::copy_nonoverlapping(from, to, N) }
@@ -33,7 +33,7 @@ impl<const N: usize> Block for Fixed<N> {
 pub(super) struct Pair<const H: usize>(pub(super) usize);
 
 impl<const H: usize> Block for Pair<H> {
-    #[inline(always)]
+    #[inline]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
         let last = self.0.wrapping_sub(H);
         // SAFETY: the block is longer than H bytes and valid for reads.
@@ -52,7 +52,7 @@ impl<const H: usize> Block for Pair<H> {
 pub(super) struct Long(pub(super) usize);
 
 impl Block for Long {
-    #[inline(always)]
+    #[inline]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise for the whole block.
         unsafe { ptr::copy_nonoverlapping(from, to, self.0) }

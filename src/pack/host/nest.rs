@@ -155,7 +155,7 @@ impl<'a> Nest<'a> {
 /// # Safety
 ///
 /// As for [`Nest::run`], for the repetitions of `axis`.
-#[inline(always)]
+#[inline]
 unsafe fn row(block: impl Block, axis: Axis, mut from: *const u8, mut to: *mut u8) {
     let mut left = axis.count;
     while left >= 4 {

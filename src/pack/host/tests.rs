@@ -3,7 +3,7 @@
 use super::{pack, unpack};
 use crate::ir::{Dim, Strided};
 
-/// A generator of its own (SplitMix64), so that a seed means the same layouts for ever.
+/// A generator of its own (`SplitMix64`), so that a seed means the same layouts for ever.
 struct Random(u64);
 
 impl Random {
@@ -124,9 +124,9 @@ fn random_layouts() {
         let largest = [1, 200, 24, 9, 6, 4, 3][rank];
         let counts: Vec<_> = (0..rank).map(|_| random.within(2, largest)).collect();
         let gaps: Vec<_> = (0..rank).map(|_| random.within(0, 20)).collect();
-        let reversed: Vec<_> = (0..rank).map(|_| random.next() % 4 == 0).collect();
+        let reversed: Vec<_> = (0..rank).map(|_| random.next().is_multiple_of(4)).collect();
         let mut packed: Vec<_> = (0..rank).collect();
-        if random.next() % 2 == 0 {
+        if random.next().is_multiple_of(2) {
             random.shuffle(&mut packed);
         }
         let mut layout = layout(random.within(1, 40), &counts, &gaps, &reversed, &packed);
