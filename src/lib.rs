@@ -27,6 +27,18 @@ compile_error!(
     "tempi passes MPI handles as machine words, which is sound on LP64 Linux on x86-64 and AArch64 only"
 );
 
+pub mod api;
+pub mod config;
 pub mod cuda;
+pub mod error;
 pub mod ir;
+mod log;
+pub mod model;
+pub mod mpi;
+pub mod pack;
 pub mod pool;
+pub mod reason;
+pub mod report;
+pub mod state;
+pub mod transfer;
+pub mod typecache;

@@ -111,7 +111,7 @@ fn analyse(datatype: MPI_Datatype) -> Result<Arc<Entry>, Reason> {
         return Err(Reason::SwitchedOff);
     }
     let extent = System.bounds(datatype).map_err(|_| Reason::Opaque)?.extent;
-    let layout = ir::analyse(&System, datatype).map_err(|error| match error {
+    let layout = ir::layout(&System, datatype).map_err(|error| match error {
         ir::Failure::Unsupported(Unsupported::Irregular | Unsupported::Holes) => Reason::Irregular,
         ir::Failure::Unsupported(Unsupported::Overflow) => Reason::Overflow,
         ir::Failure::Unsupported(_) | ir::Failure::Describe(_) => Reason::Opaque,

@@ -4,7 +4,7 @@
 //! process's end the driver may be gone before we are, and a destroyed context takes its modules along. Depends on cust.
 #![forbid(unsafe_code)]
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 use cust::function::Function;
 use cust::module::Module;
@@ -16,7 +16,7 @@ use super::error::{CudaError, NOT_FOUND};
 #[derive(Debug)]
 pub struct Library {
     /// The PTX text.
-    pub ptx: &'static str,
+    pub ptx: &'static CStr,
     /// The entry points; a kernel is named by its index here.
     pub names: &'static [&'static CStr],
 }
@@ -32,9 +32,8 @@ impl Kernels {
     /// compilation cache is cold.
     pub(super) fn load(library: &Library) -> Result<Self, CudaError> {
         let invalid = CudaError { call: "cuModuleLoadDataEx", code: 200 };
-        let ptx = CString::new(library.ptx).map_err(|_| invalid)?;
         let module =
-            Module::from_ptx_cstr(&ptx, &[]).map_err(|error| CudaError { code: error as i32, ..invalid })?;
+            Module::from_ptx_cstr(library.ptx, &[]).map_err(|error| CudaError { code: error as i32, ..invalid })?;
         let mut functions = Vec::with_capacity(library.names.len());
         // Leaked, so that functions can live as long as the process; on failure below that is a module too many, once.
         let module: &'static Module = Box::leak(Box::new(module));

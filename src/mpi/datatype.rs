@@ -275,8 +275,21 @@ impl Describe for System {
         let mut size: c_int = 0;
         // SAFETY: as above.
         check("MPI_Type_size", unsafe { next::MPI_Type_size(datatype, &raw mut size) })?;
-        // MPI_UNDEFINED (negative): more than an int holds, which no predefined type does.
-        if size < 0 { Err(Error { call: "MPI_Type_size", code: size }) } else { Ok(size.into()) }
+        if size >= 0 {
+            return Ok(size.into());
+        }
+        // MPI_UNDEFINED: more than an int holds.
+        let mut large: MPI_Count = 0;
+        if next::available(c"MPI_Type_size_x") {
+            // SAFETY: as above.
+            check("MPI_Type_size_x", unsafe { next::MPI_Type_size_x(datatype, &raw mut large) })?;
+        } else if next::available(c"MPI_Type_size_c") {
+            // SAFETY: as above.
+            check("MPI_Type_size_c", unsafe { next::MPI_Type_size_c(datatype, &raw mut large) })?;
+        } else {
+            return Err(Error { call: "MPI_Type_size", code: size });
+        }
+        Ok(large)
     }
 
     fn release(&self, datatype: MPI_Datatype) {

@@ -46,6 +46,8 @@ macro_rules! mpi_table {
             call fn MPI_Type_set_attr(datatype: MPI_Datatype, keyval: c_int, value: *mut c_void) -> c_int;
             maybe fn MPI_Type_get_envelope_c(datatype: MPI_Datatype, num_integers: *mut MPI_Count, num_addresses: *mut MPI_Count, num_large_counts: *mut MPI_Count, num_datatypes: *mut MPI_Count, combiner: *mut c_int) -> c_int;
             maybe fn MPI_Type_get_contents_c(datatype: MPI_Datatype, max_integers: MPI_Count, max_addresses: MPI_Count, max_large_counts: MPI_Count, max_datatypes: MPI_Count, integers: *mut c_int, addresses: *mut MPI_Aint, large_counts: *mut MPI_Count, datatypes: *mut MPI_Datatype) -> c_int;
+            maybe fn MPI_Type_size_x(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int;
+            maybe fn MPI_Type_size_c(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int;
             maybe fn MPIX_Query_cuda_support() -> c_int;
             maybe fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int;
         }

@@ -1,0 +1,83 @@
+//! The CPU packer: copies a [`Strided`] layout between host memory and a packed buffer.
+//!
+//! The loops are chosen once per call, by block length ([`block`]) and by iteration order ([`nest`]); nothing is
+//! allocated and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir` only.
+//!
+//! The invariant: exactly the bytes that the layout names are read or written, and the iteration order never
+//! changes which byte goes where. Only a layout whose bytes overlap in memory can tell the order on unpacking, and
+//! MPI forbids to receive into one (MPI-4.1 section 5.1).
+
+mod block;
+mod nest;
+mod policy;
+
+#[cfg(test)]
+mod tests;
+
+pub use policy::{System, worthwhile};
+
+use crate::ir::Strided;
+use block::{Fixed, Long, Pair};
+use nest::{Direction, Nest};
+
+/// Copies the bytes that `layout` names from `origin` to `packed[..layout.size]`, in packed order.
+///
+/// Nothing is done for a layout without bytes; the pointers may then be anything.
+///
+/// # Safety
+///
+/// Every byte that the layout names from `origin` must be valid for reads, `packed[..layout.size]` valid for writes,
+/// and the two must not overlap. No alignment is asked for.
+pub unsafe fn pack(layout: &Strided, origin: *const u8, packed: *mut u8) {
+    let from = origin.wrapping_offset(nest::bytes(layout.offset));
+    // SAFETY: the caller's promise, said of from (memory) and to (packed).
+    unsafe { copy(layout, Direction::Pack, from, packed) }
+}
+
+/// Copies `packed[..layout.size]` to the bytes that `layout` names from `origin`.
+///
+/// Nothing is done for a layout without bytes; the pointers may then be anything. Where bytes overlap in memory, any of
+/// the values packed for them may end there.
+///
+/// # Safety
+///
+/// `packed[..layout.size]` must be valid for reads, every byte that the layout names from `origin` valid for writes,
+/// and the two must not overlap. No alignment is asked for.
+pub unsafe fn unpack(layout: &Strided, packed: *const u8, origin: *mut u8) {
+    let to = origin.wrapping_offset(nest::bytes(layout.offset));
+    // SAFETY: the caller's promise, said of from (packed) and to (memory).
+    unsafe { copy(layout, Direction::Unpack, packed, to) }
+}
+
+/// Runs the nest of `layout` with the copy that suits its block length.
+///
+/// # Safety
+///
+/// As for [`pack`] and [`unpack`]: all bytes read from `from` and written to `to` valid, and none both.
+unsafe fn copy(layout: &Strided, direction: Direction, from: *const u8, to: *mut u8) {
+    let Ok(length) = usize::try_from(layout.block) else { return };
+    let nest = Nest::new(layout, direction);
+    macro_rules! run {
+        ($block:expr) => {{
+            // SAFETY: the nest visits the repetitions of the layout, and every block kind below copies `length` bytes.
+            unsafe { nest.run($block, from, to) }
+        }};
+    }
+    match length {
+        0 => {}
+        1 => run!(Fixed::<1>),
+        2 => run!(Fixed::<2>),
+        3 => run!(Pair::<2>(length)),
+        4 => run!(Fixed::<4>),
+        5..=7 => run!(Pair::<4>(length)),
+        8 => run!(Fixed::<8>),
+        9..=15 => run!(Pair::<8>(length)),
+        16 => run!(Fixed::<16>),
+        17..=31 => run!(Pair::<16>(length)),
+        32 => run!(Fixed::<32>),
+        33..=63 => run!(Pair::<32>(length)),
+        64 => run!(Fixed::<64>),
+        65..=128 => run!(Pair::<64>(length)),
+        _ => run!(Long(length)),
+    }
+}

@@ -1,0 +1,202 @@
+//! The loops around the block: two dimensions in a tight pair of loops, the others by recursion around them.
+//!
+//! The inner loop runs along the dimension that is densest in the packed buffer, the second along the one that is densest
+//! in memory. Where the two differ, the layout is a transpose, and the inner loop is cut into strips: short enough that
+//! the cache lines it touches in memory are still there when the second loop comes back for their next bytes, long
+//! enough to fill a line of the packed buffer. Depends on `ir` only. The invariant: every repetition is visited
+//! exactly once.
+
+use super::block::Block;
+use crate::ir::{Dim, Strided};
+
+/// Which side is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From memory to the packed buffer.
+    Pack,
+    /// From the packed buffer to memory.
+    Unpack,
+}
+
+/// A dimension as a copy sees it: repetitions, and bytes to the next one on either side.
+#[derive(Clone, Copy)]
+struct Axis {
+    count: i64,
+    from: isize,
+    to: isize,
+}
+
+impl Axis {
+    /// The axis of a nest that lacks a dimension: one repetition.
+    const ONCE: Self = Self { count: 1, from: 0, to: 0 };
+
+    fn new(dim: Dim, direction: Direction) -> Self {
+        let (memory, packed) = (bytes(dim.stride), bytes(dim.packed));
+        match direction {
+            Direction::Pack => Self { count: dim.count, from: memory, to: packed },
+            Direction::Unpack => Self { count: dim.count, from: packed, to: memory },
+        }
+    }
+}
+
+/// The loops of one layout in one direction.
+pub(super) struct Nest<'a> {
+    direction: Direction,
+    /// The dimensions outside both tight loops, around what `skip` names.
+    outer: &'a [Dim],
+    /// Where in `outer` the inner loop's dimension is, if it is there: the recursion passes over it.
+    skip: Option<usize>,
+    inner: Axis,
+    second: Axis,
+    /// Repetitions of the inner loop before the second one advances.
+    strip: i64,
+}
+
+impl<'a> Nest<'a> {
+    /// Chooses the order of the loops for `layout`.
+    pub(super) fn new(layout: &'a Strided, direction: Direction) -> Self {
+        let axis = |dim: &Dim| Axis::new(*dim, direction);
+        match layout.dims.as_slice() {
+            [] => Self { direction, outer: &[], skip: None, inner: Axis::ONCE, second: Axis::ONCE, strip: 1 },
+            [only] => Self {
+                direction,
+                outer: &[],
+                skip: None,
+                inner: axis(only),
+                second: Axis::ONCE,
+                strip: only.count,
+            },
+            [first, rest @ ..] => {
+                let densest = rest.iter().enumerate().min_by_key(|(_, dim)| dim.packed);
+                match densest {
+                    Some((index, dim)) if dim.packed < first.packed => Self {
+                        direction,
+                        outer: rest,
+                        skip: Some(index),
+                        inner: axis(dim),
+                        second: axis(first),
+                        strip: strip(layout.block, first.count),
+                    },
+                    _ => Self {
+                        direction,
+                        outer: rest.get(1..).unwrap_or_default(),
+                        skip: None,
+                        inner: axis(first),
+                        second: rest.first().map_or(Axis::ONCE, axis),
+                        strip: first.count,
+                    },
+                }
+            }
+        }
+    }
+
+    /// Copies every repetition, beginning with the one at `from` and `to`.
+    ///
+    /// # Safety
+    ///
+    /// All blocks that the layout names from `from` must be valid for reads, those from `to` valid for writes, and none
+    /// may overlap one of the other side.
+    pub(super) unsafe fn run(&self, block: impl Block, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { self.around(self.outer, block, from, to) }
+    }
+
+    /// Runs the dimensions `dims`, the last outermost, and the tight loops within them. As deep as there are dimensions: at most 62,
+    /// for each has two repetitions or more and their product is a size in `i64`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Nest::run`].
+    unsafe fn around(&self, dims: &[Dim], block: impl Block, mut from: *const u8, mut to: *mut u8) {
+        let Some((last, rest)) = dims.split_last() else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.plane(block, from, to) };
+        };
+        if self.skip == Some(rest.len()) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.around(rest, block, from, to) };
+        }
+        let axis = Axis::new(*last, self.direction);
+        for _ in 0..axis.count {
+            // SAFETY: from and to stand at a repetition of this dimension.
+            unsafe { self.around(rest, block, from, to) };
+            from = from.wrapping_offset(axis.from);
+            to = to.wrapping_offset(axis.to);
+        }
+    }
+
+    /// Runs the two tight loops, strip by strip.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Nest::run`], for the repetitions of the two loops.
+    #[inline]
+    unsafe fn plane(&self, block: impl Block, mut from: *const u8, mut to: *mut u8) {
+        let mut left = self.inner.count;
+        while left > 0 {
+            let strip = Axis { count: left.min(self.strip), ..self.inner };
+            let (mut row_from, mut row_to) = (from, to);
+            for _ in 0..self.second.count {
+                // SAFETY: the row begins at a repetition of both dimensions, and the strip ends within the inner one.
+                unsafe { row(block, strip, row_from, row_to) };
+                row_from = row_from.wrapping_offset(self.second.from);
+                row_to = row_to.wrapping_offset(self.second.to);
+            }
+            let (step_from, step_to) = (bytes(strip.count), bytes(strip.count));
+            from = from.wrapping_offset(step_from.wrapping_mul(strip.from));
+            to = to.wrapping_offset(step_to.wrapping_mul(strip.to));
+            left -= strip.count;
+        }
+    }
+}
+
+/// Copies `axis.count` blocks.
+///
+/// # Safety
+///
+/// As for [`Nest::run`], for the repetitions of `axis`.
+#[inline]
+unsafe fn row(block: impl Block, axis: Axis, mut from: *const u8, mut to: *mut u8) {
+    let mut left = axis.count;
+    while left >= 4 {
+        let (from1, to1) = (from.wrapping_offset(axis.from), to.wrapping_offset(axis.to));
+        let (from2, to2) = (from1.wrapping_offset(axis.from), to1.wrapping_offset(axis.to));
+        let (from3, to3) = (from2.wrapping_offset(axis.from), to2.wrapping_offset(axis.to));
+        // SAFETY: four repetitions are left, and this is the first of them.
+        unsafe { block.copy(from, to) };
+        // SAFETY: the second.
+        unsafe { block.copy(from1, to1) };
+        // SAFETY: the third.
+        unsafe { block.copy(from2, to2) };
+        // SAFETY: the fourth.
+        unsafe { block.copy(from3, to3) };
+        from = from3.wrapping_offset(axis.from);
+        to = to3.wrapping_offset(axis.to);
+        left -= 4;
+    }
+    while left > 0 {
+        // SAFETY: one repetition at least is left.
+        unsafe { block.copy(from, to) };
+        from = from.wrapping_offset(axis.from);
+        to = to.wrapping_offset(axis.to);
+        left -= 1;
+    }
+}
+
+/// Bytes in a cache line of the processors we build for.
+const LINE: i64 = 64;
+
+/// How long a strip of a transpose is: it fills a line of the packed buffer, touches 8 to 16 lines in memory at a time (an L1
+/// cache has 8 to 12 ways, and the strides of a transpose like to be powers of two), and is longer where the
+/// second loop is so short that the loops themselves would cost more than the copies.
+fn strip(block: i64, second: i64) -> i64 {
+    let fills = LINE.checked_div(block).unwrap_or(LINE).clamp(8, 16);
+    let worth = 128_i64.checked_div(second).unwrap_or(0);
+    fills.max(worth)
+}
+
+/// A distance in bytes as pointers take it.
+#[expect(clippy::cast_possible_truncation, reason = "isize is as wide as i64 wherever this crate builds")]
+pub(super) const fn bytes(distance: i64) -> isize {
+    distance as isize
+}
