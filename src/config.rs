@@ -258,7 +258,12 @@ fn bytes(value: &str) -> Option<usize> {
 
 /// The known name that needs the fewest edits, if they are few.
 fn nearest(name: &str) -> Option<&'static str> {
-    NAMES.iter().map(|known| (edits(name, known), *known)).min().filter(|(n, _)| *n <= 6).map(|(_, known)| known)
+    NAMES
+        .iter()
+        .map(|known| (edits(name, known), *known))
+        .min()
+        .filter(|(n, _)| *n <= 6)
+        .map(|(_, known)| known)
 }
 
 /// Levenshtein distance.

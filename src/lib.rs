@@ -27,6 +27,8 @@ compile_error!(
     "tempi passes MPI handles as machine words, which is sound on LP64 Linux on x86-64 and AArch64 only"
 );
 
+#[macro_use]
+pub mod mpi;
 pub mod api;
 pub mod config;
 pub mod cuda;
@@ -34,7 +36,6 @@ pub mod error;
 pub mod ir;
 mod log;
 pub mod model;
-pub mod mpi;
 pub mod pack;
 pub mod pool;
 pub mod reason;

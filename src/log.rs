@@ -10,7 +10,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::{Event, Metadata, Subscriber, span};
 
 /// Start logging at `level`. Later calls change nothing.
-pub fn start(level: LevelFilter) {
+pub(crate) fn start(level: LevelFilter) {
     if level != LevelFilter::OFF {
         // A second call finds the first subscriber in place, which is what is wanted.
         let _ = tracing::subscriber::set_global_default(Lines { level });

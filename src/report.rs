@@ -73,7 +73,8 @@ struct Tally {
 const REASONS: usize = Reason::ALL.len();
 static ON: AtomicBool = AtomicBool::new(false);
 static DONE: [[Tally; MEANS.len()]; CALLS.len()] = [const {
-    [const { Tally { calls: AtomicU64::new(0), bytes: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) } }; MEANS.len()]
+    [const { Tally { calls: AtomicU64::new(0), bytes: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) } };
+        MEANS.len()]
 }; CALLS.len()];
 static FORWARDED: [[AtomicU64; REASONS]; CALLS.len()] =
     [const { [const { AtomicU64::new(0) }; REASONS] }; CALLS.len()];
@@ -162,7 +163,13 @@ impl Report {
                 if calls > 0 {
                     #[allow(clippy::cast_precision_loss)] // a report's seconds
                     let seconds = tally.nanoseconds.load(Relaxed) as f64 * 1e-9;
-                    report.accelerated.push(Accelerated { function, means, calls, bytes: tally.bytes.load(Relaxed), seconds });
+                    report.accelerated.push(Accelerated {
+                        function,
+                        means,
+                        calls,
+                        bytes: tally.bytes.load(Relaxed),
+                        seconds,
+                    });
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Whether we act at all: between the first call and `MPI_Finalize`, in the process that called, unless switched off.
 
-use crate::{config, report};
+use crate::{config, cuda, pool, report};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 const UNKNOWN: u8 = 0;
@@ -23,6 +23,8 @@ pub fn active() -> bool {
 fn wake() -> bool {
     let on = !config::get().disable;
     report::start();
+    pool::set_limit(config::get().pool_limit);
+    cuda::lane::ignore_default_stream(config::get().unordered_stream);
     if on {
         unsafe extern "C" fn child() {
             stop();

@@ -1,7 +1,7 @@
 //! Blocking point-to-point messages (MPI-4.1 chapter 3).
 
 use super::{finish, prepare, stopped};
-use crate::mpi::status::Spare;
+use crate::mpi::status::{Received, Spare};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Status, Via, family, next};
 use crate::reason::Reason;
 use crate::report::Call;
@@ -84,7 +84,16 @@ pub(super) unsafe fn recv(
             let status = spare.or(status);
             // SAFETY: `incoming` holds the buffer that it describes until after the call; the status is valid.
             let rc = unsafe {
-                next::MPI_Recv(via, incoming.address(), incoming.count(), incoming.datatype(), source, tag, comm, status)
+                next::MPI_Recv(
+                    via,
+                    incoming.address(),
+                    incoming.count(),
+                    incoming.datatype(),
+                    source,
+                    tag,
+                    comm,
+                    status,
+                )
             };
             received(Call::Recv, comm, rc, incoming, status)
         }
@@ -116,7 +125,14 @@ pub(super) unsafe fn mrecv(
             let status = spare.or(status);
             // SAFETY: as in `recv`; `message` is the caller's.
             let rc = unsafe {
-                next::MPI_Mrecv(via, incoming.address(), incoming.count(), incoming.datatype(), message, status)
+                next::MPI_Mrecv(
+                    via,
+                    incoming.address(),
+                    incoming.count(),
+                    incoming.datatype(),
+                    message,
+                    status,
+                )
             };
             received(Call::Mrecv, comm, rc, incoming, status)
         }
@@ -130,7 +146,8 @@ fn received(call: Call, comm: MPI_Comm, rc: c_int, incoming: Incoming, status: *
         return rc;
     }
     // SAFETY: the receive succeeded, so the status is filled.
-    finish(comm, || unsafe { incoming.finish(call, status) })
+    let received = unsafe { Received::read(status) };
+    finish(comm, || incoming.finish(call, received))
 }
 
 pub(super) unsafe fn sendrecv(
@@ -151,7 +168,8 @@ pub(super) unsafe fn sendrecv(
     // SAFETY: the caller's duty.
     let forward = || unsafe {
         next::MPI_Sendrecv(
-            via, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status,
+            via, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+            comm, status,
         )
     };
     if !state::active() {
@@ -168,7 +186,8 @@ pub(super) unsafe fn sendrecv(
         (Err(Stop::Forward(reason)), Err(Stop::Forward(_))) => {
             return stopped(Call::Sendrecv, comm, Stop::Forward(reason), forward);
         }
-        (Err(stop @ (Stop::Raise(_) | Stop::Refused(_))), _) | (_, Err(stop @ (Stop::Raise(_) | Stop::Refused(_)))) => {
+        (Err(stop @ (Stop::Raise(_) | Stop::Refused(_))), _)
+        | (_, Err(stop @ (Stop::Raise(_) | Stop::Refused(_)))) => {
             return stopped(Call::Sendrecv, comm, stop, forward);
         }
         (out, incoming) => (out.ok(), incoming.ok()),
@@ -182,7 +201,8 @@ pub(super) unsafe fn sendrecv(
     // SAFETY: each half is the caller's or holds its buffer until after the call.
     let rc = unsafe {
         next::MPI_Sendrecv(
-            via, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status,
+            via, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+            comm, status,
         )
     };
     if let Some(out) = out {
@@ -214,8 +234,9 @@ pub(super) unsafe fn sendrecv_replace(
     status: *mut MPI_Status,
 ) -> c_int {
     // SAFETY: the caller's duty.
-    let forward =
-        || unsafe { next::MPI_Sendrecv_replace(via, buf, count, datatype, dest, sendtag, source, recvtag, comm, status) };
+    let forward = || unsafe {
+        next::MPI_Sendrecv_replace(via, buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
+    };
     if !state::active() {
         return forward();
     }
@@ -232,7 +253,16 @@ pub(super) unsafe fn sendrecv_replace(
             // SAFETY: the packed buffer is ours to be replaced; `out` holds it until after the call.
             let rc = unsafe {
                 next::MPI_Sendrecv_replace(
-                    via, out.address().cast_mut(), out.count(), out.datatype(), dest, sendtag, source, recvtag, comm, status,
+                    via,
+                    out.address().cast_mut(),
+                    out.count(),
+                    out.datatype(),
+                    dest,
+                    sendtag,
+                    source,
+                    recvtag,
+                    comm,
+                    status,
                 )
             };
             if source == null {

@@ -20,7 +20,8 @@ pub(super) unsafe fn pack(
     comm: MPI_Comm,
 ) -> c_int {
     // SAFETY: the caller's duty.
-    let forward = || unsafe { next::MPI_Pack(via, inbuf, incount, datatype, outbuf, outsize, position, comm) };
+    let forward =
+        || unsafe { next::MPI_Pack(via, inbuf, incount, datatype, outbuf, outsize, position, comm) };
     let side = packing::Packed { buffer: outbuf as usize, bytes: outsize, position };
     // SAFETY: the caller's duty.
     let work = || unsafe { packing::pack(inbuf as usize, incount, datatype, &side, comm) };
@@ -38,7 +39,8 @@ pub(super) unsafe fn unpack(
     comm: MPI_Comm,
 ) -> c_int {
     // SAFETY: the caller's duty.
-    let forward = || unsafe { next::MPI_Unpack(via, inbuf, insize, position, outbuf, outcount, datatype, comm) };
+    let forward =
+        || unsafe { next::MPI_Unpack(via, inbuf, insize, position, outbuf, outcount, datatype, comm) };
     let side = packing::Packed { buffer: inbuf as usize, bytes: insize, position };
     // SAFETY: the caller's duty.
     let work = || unsafe { packing::unpack(&side, outbuf as usize, outcount, datatype, comm) };

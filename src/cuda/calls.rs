@@ -36,6 +36,7 @@ calls! {
     primary_retain = cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int);
     primary_release = cuDevicePrimaryCtxRelease_v2(device: c_int);
     context_device = cuCtxGetDevice(device: *mut c_int);
+    device_count = cuDeviceGetCount(count: *mut c_int);
     device_attribute = cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int);
     mem_alloc = cuMemAlloc_v2(address: *mut u64, bytes: usize);
     mem_free = cuMemFree_v2(address: u64);

@@ -68,6 +68,14 @@ pub fn enter(place: &Place, library: &'static Library) -> Result<Entered, CudaEr
     Ok(Entered { context, pushed, _retained: retained })
 }
 
+/// How many devices the driver shows to this process.
+pub fn device_count() -> Option<u32> {
+    let mut count = 0;
+    // SAFETY: `count` is a valid place.
+    unsafe { calls::device_count(&raw mut count) }.ok()?;
+    u32::try_from(count).ok()
+}
+
 /// The context of this handle, if it is known and still the same one.
 fn known(handle: ContextHandle) -> Option<&'static Context> {
     let context = CONTEXTS.read().iter().copied().find(|context| context.handle == handle)?;

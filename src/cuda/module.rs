@@ -32,8 +32,8 @@ impl Kernels {
     /// compilation cache is cold.
     pub(super) fn load(library: &Library) -> Result<Self, CudaError> {
         let invalid = CudaError { call: "cuModuleLoadDataEx", code: 200 };
-        let module =
-            Module::from_ptx_cstr(library.ptx, &[]).map_err(|error| CudaError { code: error as i32, ..invalid })?;
+        let module = Module::from_ptx_cstr(library.ptx, &[])
+            .map_err(|error| CudaError { code: error as i32, ..invalid })?;
         let mut functions = Vec::with_capacity(library.names.len());
         // Leaked, so that functions can live as long as the process; on failure below that is a module too many, once.
         let module: &'static Module = Box::leak(Box::new(module));

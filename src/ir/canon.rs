@@ -202,7 +202,8 @@ mod tests {
         assert_eq!(*column.repeat(2, 60).unwrap(), folded);
         let transposed = Strided { offset: 8, block: 4, dims: vec![dim(5, 4, 12), dim(3, 20, 4)], size: 60 };
         assert_eq!(*column.repeat(5, 4).unwrap(), transposed);
-        let backwards = Strided { offset: 8, block: 4, dims: vec![dim(3, 20, 4), dim(5, -200, 12)], size: 60 };
+        let backwards =
+            Strided { offset: 8, block: 4, dims: vec![dim(3, 20, 4), dim(5, -200, 12)], size: 60 };
         assert_eq!(*column.repeat(5, -200).unwrap(), backwards);
     }
 }

@@ -31,19 +31,24 @@ pub(super) fn axes(
     psizes: &[i64],
 ) -> Result<Vec<Axis>, Unsupported> {
     let ndims = gsizes.len();
-    if distribs.len() != ndims || dargs.len() != ndims || psizes.len() != ndims || !(0..size).contains(&rank) {
+    if distribs.len() != ndims || dargs.len() != ndims || psizes.len() != ndims || !(0..size).contains(&rank)
+    {
         return Err(Malformed);
     }
     // The process grid is in row-major order whatever the array's order is: the last coordinate runs fastest.
     let mut rest = rank;
     let mut axes = Vec::with_capacity(ndims);
-    for (((&size, &distribution), &darg), &processes) in gsizes.iter().zip(distribs).zip(dargs).zip(psizes).rev() {
+    for (((&size, &distribution), &darg), &processes) in
+        gsizes.iter().zip(distribs).zip(dargs).zip(psizes).rev()
+    {
         if size < 1 || processes < 1 {
             return Err(Malformed);
         }
         let block = match (distribution, darg) {
             (Distribution::Block, None) => 1 + (size - 1) / processes,
-            (Distribution::Block, Some(block)) if block.saturating_mul(processes) < size => return Err(Malformed),
+            (Distribution::Block, Some(block)) if block.saturating_mul(processes) < size => {
+                return Err(Malformed);
+            }
             (Distribution::Block | Distribution::Cyclic, Some(block)) => block,
             (Distribution::Cyclic, None) => 1,
             (Distribution::None, _) if processes != 1 => return Err(Malformed),

@@ -58,7 +58,10 @@ mod tests {
         // Three columns of five: packed column by column, stored row by row.
         let dims = vec![Dim { count: 3, stride: 4, packed: 20 }, Dim { count: 5, stride: 12, packed: 4 }];
         let matrix = Strided { offset: 100, block: 4, dims, size: 60 };
-        let piece = |packed, offset, block, dims, size| Piece { packed, layout: Strided { offset, block, dims, size } };
+        let piece = |packed, offset, block, dims, size| Piece {
+            packed,
+            layout: Strided { offset, block, dims, size },
+        };
         assert_eq!(matrix.pieces(0), []);
         assert_eq!(matrix.pieces(-5), []);
         assert_eq!(matrix.pieces(60), [Piece { packed: 0, layout: matrix.clone() }]);
@@ -67,7 +70,13 @@ mod tests {
         assert_eq!(
             matrix.pieces(50),
             [
-                piece(0, 100, 4, vec![Dim { count: 2, stride: 4, packed: 20 }, Dim { count: 5, stride: 12, packed: 4 }], 40),
+                piece(
+                    0,
+                    100,
+                    4,
+                    vec![Dim { count: 2, stride: 4, packed: 20 }, Dim { count: 5, stride: 12, packed: 4 }],
+                    40
+                ),
                 piece(40, 108, 4, vec![Dim { count: 2, stride: 12, packed: 4 }], 8),
                 piece(48, 132, 2, vec![], 2),
             ]

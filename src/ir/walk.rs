@@ -25,7 +25,9 @@ pub fn walk<D: Describe>(describe: &D, datatype: D::Type) -> Result<Vec<Run>, Fa
     let node = describe.node(datatype).map_err(Failure::Describe)?;
     let Some(child) = Child::of(describe, &node) else {
         return match node {
-            Node::Named => Ok(vec![Run { offset: 0, bytes: describe.size(datatype).map_err(Failure::Describe)? }]),
+            Node::Named => {
+                Ok(vec![Run { offset: 0, bytes: describe.size(datatype).map_err(Failure::Describe)? }])
+            }
             Node::Pair { first, second_at, second } => {
                 Ok(vec![Run { offset: 0, bytes: first }, Run { offset: second_at, bytes: second }])
             }
@@ -57,7 +59,8 @@ fn displacements<T>(node: &Node<T>, extent: i64) -> Vec<i64> {
         Node::Vector { count, block, stride, .. } => blocks(*count, *block, *stride * extent),
         Node::Hvector { count, block, stride, .. } => blocks(*count, *block, *stride),
         Node::Subarray { sizes, subsizes, starts, order, .. } => {
-            let chosen = subsizes.iter().zip(starts).map(|(subsize, start)| (*start..start + subsize).collect());
+            let chosen =
+                subsizes.iter().zip(starts).map(|(subsize, start)| (*start..start + subsize).collect());
             grid(sizes.iter().copied().zip(chosen).collect(), *order, extent)
         }
         Node::Darray { rank, gsizes, distribs, dargs, psizes, order, .. } => {
@@ -90,7 +93,8 @@ fn grid(mut axes: Vec<(i64, Vec<i64>)>, order: Order, extent: i64) -> Vec<i64> {
     }
     let mut elements = vec![0];
     for (size, chosen) in axes {
-        elements = elements.iter().flat_map(|row| chosen.iter().map(move |index| row * size + index)).collect();
+        elements =
+            elements.iter().flat_map(|row| chosen.iter().map(move |index| row * size + index)).collect();
     }
     elements.into_iter().map(|element| element * extent).collect()
 }

@@ -9,7 +9,12 @@ use once_cell::sync::OnceCell;
 /// (`MPIX_Query_cuda_support`), corrected where the launch is known to leave the CUDA-aware transport out.
 pub fn cuda_aware() -> bool {
     static AWARE: OnceCell<bool> = OnceCell::new();
-    *AWARE.get_or_init(|| config::get().cuda_aware.unwrap_or_else(|| claims() && !transport_left_out(std::env::var("OMPI_MCA_btl").ok(), std::env::var("OMPI_MCA_pml").ok())))
+    *AWARE.get_or_init(|| {
+        config::get().cuda_aware.unwrap_or_else(|| {
+            claims()
+                && !transport_left_out(std::env::var("OMPI_MCA_btl").ok(), std::env::var("OMPI_MCA_pml").ok())
+        })
+    })
 }
 
 fn claims() -> bool {
@@ -23,5 +28,6 @@ fn transport_left_out(btl: Option<String>, pml: Option<String>) -> bool {
     let own_transport = pml.is_some_and(|p| p.contains("ucx") || p.contains("cm"));
     family() == Family::OpenMpi
         && !own_transport
-        && btl.is_some_and(|list| !list.starts_with('^') && !["smcuda", "uct"].iter().any(|t| list.contains(t)))
+        && btl
+            .is_some_and(|list| !list.starts_with('^') && !["smcuda", "uct"].iter().any(|t| list.contains(t)))
 }

@@ -89,14 +89,23 @@ fn envelope(datatype: MPI_Datatype) -> Result<Envelope, Error> {
         let (mut i, mut a, mut l, mut d): (MPI_Count, MPI_Count, MPI_Count, MPI_Count) = (0, 0, 0, 0);
         // SAFETY: all outputs are valid places; `datatype` is a live handle.
         let rc = unsafe {
-            next::MPI_Type_get_envelope_c(datatype, &raw mut i, &raw mut a, &raw mut l, &raw mut d, &raw mut combiner)
+            next::MPI_Type_get_envelope_c(
+                datatype,
+                &raw mut i,
+                &raw mut a,
+                &raw mut l,
+                &raw mut d,
+                &raw mut combiner,
+            )
         };
         check("MPI_Type_get_envelope_c", rc)?;
         return Ok(Envelope { integers: i, addresses: a, large_counts: l, datatypes: d, combiner });
     }
     let (mut i, mut a, mut d): (c_int, c_int, c_int) = (0, 0, 0);
     // SAFETY: as above.
-    let rc = unsafe { next::MPI_Type_get_envelope(datatype, &raw mut i, &raw mut a, &raw mut d, &raw mut combiner) };
+    let rc = unsafe {
+        next::MPI_Type_get_envelope(datatype, &raw mut i, &raw mut a, &raw mut d, &raw mut combiner)
+    };
     check("MPI_Type_get_envelope", rc)?;
     Ok(Envelope { integers: i.into(), addresses: a.into(), large_counts: 0, datatypes: d.into(), combiner })
 }
@@ -165,13 +174,19 @@ impl Contents {
             let from: &mut dyn Iterator<Item = i64> = if large { &mut wide } else { &mut int };
             Node::Vector { count: from.next()?, block: from.next()?, stride: from.next()?, child }
         } else if combiner == c.combiner_hvector || combiner == c.combiner_hvector_integer {
-            let (count, block) = if large { (wide.next()?, wide.next()?) } else { (int.next()?, int.next()?) };
-            let stride = if combiner == c.combiner_hvector { wide.next()? } else { int.next().or_else(|| wide.next())? };
+            let (count, block) =
+                if large { (wide.next()?, wide.next()?) } else { (int.next()?, int.next()?) };
+            let stride = if combiner == c.combiner_hvector {
+                wide.next()?
+            } else {
+                int.next().or_else(|| wide.next())?
+            };
             Node::Hvector { count, block, stride, child }
         } else if combiner == c.combiner_subarray {
             let dims = usize::try_from(int.next()?).ok()?;
             let mut take = |n| -> Option<Vec<i64>> {
-                let list: Vec<i64> = if large { wide.by_ref().take(n).collect() } else { int.by_ref().take(n).collect() };
+                let list: Vec<i64> =
+                    if large { wide.by_ref().take(n).collect() } else { int.by_ref().take(n).collect() };
                 (list.len() == n).then_some(list)
             };
             let (sizes, subsizes, starts) = (take(dims)?, take(dims)?, take(dims)?);
@@ -183,7 +198,8 @@ impl Contents {
                 if large { wide.by_ref().take(dims).collect() } else { int.by_ref().take(dims).collect() };
             let distribs: Option<Vec<_>> = int.by_ref().take(dims).map(|d| distribution(d, c)).collect();
             let default = i64::from(c.distribute_dflt_darg);
-            let dargs: Vec<Option<i64>> = int.by_ref().take(dims).map(|d| (d != default).then_some(d)).collect();
+            let dargs: Vec<Option<i64>> =
+                int.by_ref().take(dims).map(|d| (d != default).then_some(d)).collect();
             let psizes: Vec<i64> = int.by_ref().take(dims).collect();
             let order = order(int.next()?, c)?;
             Node::Darray { size, rank, gsizes, distribs: distribs?, dargs, psizes, order, child }
@@ -217,7 +233,8 @@ fn distribution(value: i64, c: &Constants) -> Option<Distribution> {
 
 /// Whether a combiner is that of a predefined type, whose handle is not ours to free.
 fn predefined(combiner: c_int, c: &Constants) -> bool {
-    [c.combiner_named, c.combiner_f90_real, c.combiner_f90_complex, c.combiner_f90_integer].contains(&combiner)
+    [c.combiner_named, c.combiner_f90_real, c.combiner_f90_complex, c.combiner_f90_integer]
+        .contains(&combiner)
 }
 
 /// Whether `datatype` is predefined: such a type never dies.

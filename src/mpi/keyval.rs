@@ -27,7 +27,12 @@ unsafe extern "C" fn copy(
     0
 }
 
-unsafe extern "C" fn delete(datatype: MPI_Datatype, _keyval: c_int, _value: *mut c_void, _extra: *mut c_void) -> c_int {
+unsafe extern "C" fn delete(
+    datatype: MPI_Datatype,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _extra: *mut c_void,
+) -> c_int {
     let listener = LISTENER.load(Ordering::Acquire);
     if !listener.is_null() {
         // SAFETY: only `watch` stores here, and only functions of this type.
@@ -44,7 +49,12 @@ fn keyval() -> Option<c_int> {
             let mut keyval: c_int = 0;
             // SAFETY: both callbacks have the types of MPI_Type_copy_attr_function and MPI_Type_delete_attr_function, with a handle as a word.
             let rc = unsafe {
-                next::MPI_Type_create_keyval(copy as *const c_void, delete as *const c_void, &raw mut keyval, ptr::null_mut())
+                next::MPI_Type_create_keyval(
+                    copy as *const c_void,
+                    delete as *const c_void,
+                    &raw mut keyval,
+                    ptr::null_mut(),
+                )
             };
             if rc == 0 { Ok(keyval) } else { Err(()) }
         })

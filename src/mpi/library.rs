@@ -75,8 +75,12 @@ fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
 }
 
 fn describe(address: *const c_void) -> Option<libc::Dl_info> {
-    let mut info =
-        libc::Dl_info { dli_fname: ptr::null(), dli_fbase: ptr::null_mut(), dli_sname: ptr::null(), dli_saddr: ptr::null_mut() };
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
     // SAFETY: dladdr takes any address and fills `info` when it returns nonzero.
     (unsafe { libc::dladdr(address, &raw mut info) } != 0).then_some(info)
 }

@@ -34,7 +34,8 @@ macro_rules! mpi_table {
             call fn MPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int;
             call fn MPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> c_int;
             call fn MPI_Get_count(status: *const MPI_Status, datatype: MPI_Datatype, count: *mut c_int) -> c_int;
-            call fn MPI_Get_elements_x(status: *const MPI_Status, datatype: MPI_Datatype, count: *mut MPI_Count) -> c_int;
+            maybe fn MPI_Get_elements_c(status: *const MPI_Status, datatype: MPI_Datatype, count: *mut MPI_Count) -> c_int;
+            maybe fn MPI_Get_elements_x(status: *const MPI_Status, datatype: MPI_Datatype, count: *mut MPI_Count) -> c_int;
             call fn MPI_Type_size(datatype: MPI_Datatype, size: *mut c_int) -> c_int;
             call fn MPI_Type_get_extent(datatype: MPI_Datatype, lb: *mut MPI_Aint, extent: *mut MPI_Aint) -> c_int;
             call fn MPI_Type_get_envelope(datatype: MPI_Datatype, num_integers: *mut c_int, num_addresses: *mut c_int, num_datatypes: *mut c_int, combiner: *mut c_int) -> c_int;

@@ -4,7 +4,7 @@
 //! contiguous type of that many bytes: still one message of the same bytes.
 
 use super::family::family;
-use super::handle::MPI_Datatype;
+use super::handle::{MPI_Comm, MPI_Datatype};
 use super::next;
 use std::ffi::c_int;
 
@@ -65,7 +65,15 @@ impl Owned {
         let places = [0, isize::try_from(second_at).ok()?];
         let list = super::datatype::handles(&parts);
         // SAFETY: all arrays hold two elements of the family's handle width.
-        (unsafe { next::MPI_Type_create_struct(2, lengths.as_ptr(), places.as_ptr(), list.as_ptr().cast(), &raw mut made) } == 0)
+        (unsafe {
+            next::MPI_Type_create_struct(
+                2,
+                lengths.as_ptr(),
+                places.as_ptr(),
+                list.as_ptr().cast(),
+                &raw mut made,
+            )
+        } == 0)
             .then_some(Self(made))
     }
 }
@@ -75,4 +83,12 @@ impl Drop for Owned {
         // SAFETY: the handle is ours and live.
         unsafe { next::MPI_Type_free(&raw mut self.0) };
     }
+}
+
+/// What the system MPI says of `datatype` in a message of no elements to `MPI_PROC_NULL` on `comm`: 0, or the code of the error that
+/// it has raised there. An uncommitted type is refused so.
+pub fn try_type(datatype: MPI_Datatype, comm: MPI_Comm) -> c_int {
+    let nobody = family().constants().proc_null;
+    // SAFETY: no byte is read; the handles are the program's.
+    unsafe { next::MPI_Send(super::Via::Pmpi, std::ptr::null(), 0, datatype, nobody, 0, comm) }
 }

@@ -9,7 +9,7 @@
 
 mod block;
 mod nest;
-mod policy;
+pub mod policy;
 
 #[cfg(test)]
 mod tests;

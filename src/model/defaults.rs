@@ -1,0 +1,63 @@
+//! Curves for a machine that nobody has measured.
+//!
+//! Taken on one H200 (CUDA 13.0, driver 580) under a CUDA-aware Open MPI 4.1.4, shared memory. Ranks that share a GPU take
+//! turns on it, which makes any device message cost what a turn costs; ranks with a GPU each do not.
+#![forbid(unsafe_code)]
+
+use super::{Curve, Machine};
+
+const K: f64 = 1024.0;
+const M: f64 = 1024.0 * 1024.0;
+
+/// The built-in curves, for ranks that share a GPU or not. `None` cannot happen: the tests read both.
+pub fn machine(shared_gpu: bool) -> Option<Machine> {
+    let message_device: &[(f64, f64)] = if shared_gpu {
+        &[(8.0, 150.0), (M, 150.0), (16.0 * M, 162.0), (128.0 * M, 222.0)]
+    } else {
+        &[(K, 9.3), (64.0 * K, 9.6), (M, 12.4), (16.0 * M, 53.5), (128.0 * M, 355.0)]
+    };
+    Some(Machine {
+        pack_device: Curve::new(&[(K, 7.5), (64.0 * K, 8.7), (M, 9.0), (16.0 * M, 19.0), (128.0 * M, 88.0)])?,
+        pack_mapped: Curve::new(&[
+            (K, 7.6),
+            (64.0 * K, 9.7),
+            (M, 28.4),
+            (16.0 * M, 323.0),
+            (128.0 * M, 2581.0),
+        ])?,
+        copy: Curve::new(&[(K, 6.2), (64.0 * K, 7.7), (M, 25.0), (16.0 * M, 311.0), (128.0 * M, 2446.0)])?,
+        message_host: Curve::new(&[(8.0, 1.0), (64.0 * K, 13.0), (M, 127.0), (16.0 * M, 2255.0)])?,
+        message_device: Curve::new(message_device)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Method;
+
+    #[test]
+    fn a_shared_gpu_wants_the_host_for_small_messages() {
+        let m = machine(true).expect("sound");
+        assert_eq!(m.choose(K, true), Method::Oneshot);
+        assert_eq!(m.choose(64.0 * K, true), Method::Oneshot);
+        assert_eq!(m.choose(4.0 * M, true), Method::Device);
+        assert_eq!(m.choose(128.0 * M, true), Method::Device);
+        assert!(m.contiguous_staged(K) && !m.contiguous_staged(16.0 * M));
+    }
+
+    #[test]
+    fn a_gpu_of_ones_own_goes_direct_earlier() {
+        let m = machine(false).expect("sound");
+        assert_eq!(m.choose(K, true), Method::Oneshot);
+        assert_eq!(m.choose(256.0 * K, true), Method::Device);
+    }
+
+    #[test]
+    fn an_mpi_that_is_not_cuda_aware_never_gets_device() {
+        let m = machine(true).expect("sound");
+        for bytes in [1.0, K, M, 128.0 * M, 1e12] {
+            assert_ne!(m.choose(bytes, false), Method::Device);
+        }
+    }
+}

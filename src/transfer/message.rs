@@ -1,0 +1,200 @@
+//! A message of ours as arguments of the system's call.
+#![forbid(unsafe_code)]
+
+use super::choose::{Case, Way, choose, machine};
+use super::object::Object;
+use super::{Stop, copy, device, oneshot, staged};
+use crate::config::{self, Method};
+use crate::cuda::{self, CudaError};
+use crate::mpi::aware::cuda_aware;
+use crate::mpi::comm::Raise;
+use crate::mpi::status::Received;
+use crate::mpi::wire::Wire;
+use crate::mpi::{MPI_Comm, MPI_Datatype};
+use crate::pack::exec::LIBRARY;
+use crate::pool::Buffer;
+use crate::reason::Reason;
+use crate::report::{self, Call, Means};
+use std::ffi::{c_int, c_void};
+use std::time::Instant;
+
+/// What kind of memory the system's call can take packed bytes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Whatever the MPI takes.
+    Any,
+    /// Host memory only.
+    Host,
+}
+
+/// Packed bytes on their way out or in.
+#[derive(Debug)]
+struct Packed {
+    object: Object,
+    way: Way,
+    buffer: Buffer,
+    wire: Wire,
+    since: Option<Instant>,
+}
+
+impl Packed {
+    fn means(&self) -> Means {
+        match self.way {
+            Way::Copy => Means::Copy,
+            Way::Pack(method) => method.into(),
+        }
+    }
+}
+
+/// A message that is packed and ready to be sent.
+#[derive(Debug)]
+pub struct Outgoing(Packed);
+
+/// A receive into a buffer of ours, to be unpacked once the message is there.
+#[derive(Debug)]
+pub struct Incoming(Packed);
+
+macro_rules! arguments {
+    ($($name:ident: $pointer:ty),*) => { $(
+        impl $name {
+            /// The buffer argument.
+            pub fn address(&self) -> $pointer {
+                self.0.buffer.address() as usize as $pointer
+            }
+            /// The count argument.
+            pub fn count(&self) -> c_int {
+                self.0.wire.count
+            }
+            /// The datatype argument.
+            pub fn datatype(&self) -> MPI_Datatype {
+                self.0.wire.datatype
+            }
+        }
+    )* };
+}
+arguments!(Outgoing: *const c_void, Incoming: *mut c_void);
+
+/// Find the data, choose the way, and let `fill` make the packed buffer.
+fn prepare(
+    buffer: usize,
+    count: c_int,
+    datatype: MPI_Datatype,
+    comm: MPI_Comm,
+    reach: Reach,
+    fill: impl FnOnce(&cuda::Entered, &Object, Way) -> Result<Buffer, CudaError>,
+) -> Result<Packed, Stop> {
+    let since = report::clock();
+    let object = Object::find(buffer, count, datatype)?;
+    let layout = object.layout();
+    let case = Case {
+        kind: object.place.kind,
+        contiguous: layout.is_contiguous(),
+        bytes: object.bytes(),
+        cuda_aware: reach == Reach::Any && cuda_aware(),
+    };
+    let way = choose(case, config::get(), machine())?;
+    object.check_usable(comm)?;
+    let wire = Wire::new(layout.size).ok_or_else(|| {
+        if object.reachable() { Stop::Forward(Reason::TooLarge) } else { Stop::Raise(Raise::Other) }
+    })?;
+    // The context is left again before the MPI is called, which may count on the program's own.
+    let filled = cuda::enter(&object.place, &LIBRARY).and_then(|entered| fill(&entered, &object, way));
+    let buffer = filled.map_err(|error| Stop::cuda(error, object.reachable()))?;
+    Ok(Packed { object, way, buffer, wire, since })
+}
+
+/// Pack the data of a send.
+///
+/// # Errors
+/// Why it is not ours, or what went wrong.
+pub fn outgoing(
+    buffer: usize,
+    count: c_int,
+    datatype: MPI_Datatype,
+    comm: MPI_Comm,
+    reach: Reach,
+) -> Result<Outgoing, Stop> {
+    prepare(buffer, count, datatype, comm, reach, |entered, object, way| match way {
+        Way::Copy => copy::out(entered, object),
+        Way::Pack(Method::Device) => device::pack(entered, object),
+        Way::Pack(Method::Oneshot) => oneshot::pack(entered, object),
+        Way::Pack(Method::Staged) => staged::pack(entered, object),
+    })
+    .map(Outgoing)
+}
+
+/// Make the buffer of a receive.
+///
+/// # Errors
+/// Why it is not ours, or what went wrong.
+pub fn incoming(
+    buffer: usize,
+    count: c_int,
+    datatype: MPI_Datatype,
+    comm: MPI_Comm,
+) -> Result<Incoming, Stop> {
+    prepare(buffer, count, datatype, comm, Reach::Any, |entered, object, way| match way {
+        Way::Pack(Method::Device) => device::buffer(entered, object.bytes()),
+        Way::Copy | Way::Pack(Method::Oneshot) => oneshot::buffer(entered, object.bytes()),
+        Way::Pack(Method::Staged) => staged::buffer(entered, object.bytes()),
+    })
+    .map(Incoming)
+}
+
+impl Outgoing {
+    /// The system has taken the message.
+    pub fn sent(self, call: Call) {
+        report::done(call, self.0.means(), self.0.object.bytes() as u64, self.0.since);
+    }
+
+    /// The same buffer and layout as a receive, for `MPI_Sendrecv_replace`.
+    pub fn into_incoming(self) -> Incoming {
+        Incoming(self.0)
+    }
+}
+
+impl Incoming {
+    /// Unpack what was received, and nothing else.
+    ///
+    /// # Errors
+    /// What to raise.
+    pub fn finish(self, call: Call, received: Received) -> Result<(), Raise> {
+        let object = &self.0.object;
+        let layout = object.layout();
+        let bytes = received.bytes.min(layout.size);
+        if bytes > 0 {
+            let done = cuda::enter(&object.place, &LIBRARY).and_then(|entered| {
+                if bytes == layout.size {
+                    return self.unpack(&entered, layout, 0);
+                }
+                layout
+                    .pieces(bytes)
+                    .iter()
+                    .try_for_each(|piece| self.unpack(&entered, &piece.layout, piece.packed))
+            });
+            done.map_err(|error| {
+                tracing::debug!(%error, bytes, "a received message could not be unpacked");
+                Raise::Other
+            })?;
+        }
+        report::done(call, self.0.means(), bytes.unsigned_abs(), self.0.since);
+        Ok(())
+    }
+
+    /// Unpack one layout whose bytes begin at `at` in the packed buffer.
+    fn unpack(&self, entered: &cuda::Entered, layout: &crate::ir::Strided, at: i64) -> Result<(), CudaError> {
+        let Packed { object, buffer, way, .. } = &self.0;
+        match way {
+            Way::Copy => copy::back(entered, object, layout, buffer.address().wrapping_add_signed(at)),
+            Way::Pack(Method::Device) => {
+                device::unpack(entered, object, layout, buffer.device_address().wrapping_add_signed(at))
+            }
+            Way::Pack(Method::Oneshot) => {
+                oneshot::unpack(entered, object, layout, buffer.device_address().wrapping_add_signed(at))
+            }
+            Way::Pack(Method::Staged) => {
+                staged::unpack(entered, object, layout, buffer.address().wrapping_add_signed(at))
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What becomes of a call once its arguments look like ours: whose buffer it is, by which method the bytes move.
+//!
+//! [`object`] finds the program's data, [`choose`] picks the method, [`device`], [`oneshot`], [`staged`] and [`copy`] are
+//! the methods, [`message`] makes them into arguments of the system's call, [`packing`] serves `MPI_Pack` and `MPI_Unpack`.
+//!
+//! The invariant: until the system MPI was called nothing has happened that the program could see, so whatever goes wrong is a
+//! [`Stop`]; and a device pointer reaches only an MPI that takes it.
+
+pub mod choose;
+mod copy;
+mod device;
+mod message;
+mod object;
+mod oneshot;
+pub mod packing;
+mod staged;
+
+pub use message::{Incoming, Outgoing, Reach, incoming, outgoing};
+
+use crate::cuda::{self, CudaError};
+use crate::mpi::aware::cuda_aware;
+use crate::mpi::comm::Raise;
+use crate::reason::Reason;
+use std::ffi::c_int;
+
+/// Why a call is not accelerated, and what happens instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The system MPI serves the call as the program made it.
+    Forward(Reason),
+    /// The system MPI must not see the buffer: an error through the communicator's handler.
+    Raise(Raise),
+    /// The system MPI has refused the datatype, by this code and through the handler already.
+    Refused(c_int),
+}
+
+impl From<Reason> for Stop {
+    fn from(reason: Reason) -> Self {
+        Self::Forward(reason)
+    }
+}
+
+impl Stop {
+    /// A panic of ours was caught before anything happened.
+    pub fn panicked() -> Self {
+        if cuda::driver::present() && !cuda_aware() {
+            Self::Raise(Raise::Other)
+        } else {
+            Self::Forward(Reason::Panicked)
+        }
+    }
+
+    /// A driver call failed for a buffer that the MPI can serve itself, if `reachable`.
+    fn cuda(error: CudaError, reachable: bool) -> Self {
+        tracing::debug!(%error, reachable, "a CUDA call failed");
+        let no_memory = error.code == cuda::error::OUT_OF_MEMORY;
+        match (reachable, no_memory) {
+            (true, true) => Self::Forward(Reason::NoMemory),
+            (true, false) => Self::Forward(Reason::CudaFailed),
+            (false, true) => Self::Raise(Raise::NoMemory),
+            (false, false) => Self::Raise(Raise::Other),
+        }
+    }
+}
