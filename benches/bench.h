@@ -268,6 +268,26 @@ static inline void reference_unpack(char *memory, const char *packed, const stru
             memcpy(memory + k * s->s2 + j * s->s1, packed, (size_t)s->block);
 }
 
+/* What a programmer writes for host memory: the loop over blocks, with the small blocks spelled out. */
+static inline void loop_copy(int unpack, char *memory, char *packed, const struct shape *s)
+{
+    char *m = memory + s->offset;
+    int64_t n = s->n1 * s->n2; /* the layouts here have one level of blocks */
+    if (s->block == 8)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(unpack ? m + i * s->s1 : packed + i * 8, unpack ? packed + i * 8 : m + i * s->s1, 8);
+    else if (s->block == 16)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(unpack ? m + i * s->s1 : packed + i * 16, unpack ? packed + i * 16 : m + i * s->s1, 16);
+    else if (s->block == 64)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(unpack ? m + i * s->s1 : packed + i * 64, unpack ? packed + i * 64 : m + i * s->s1, 64);
+    else if (unpack)
+        reference_unpack(memory, packed, s);
+    else
+        reference_pack(packed, memory, s);
+}
+
 /* Stops the run unless `n` bytes of target memory are those of `right`. */
 static inline void check_bytes(const char *what, const struct layout *l, const void *target, const void *right, size_t n,
                                char *scratch)

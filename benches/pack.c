@@ -22,26 +22,6 @@ struct job {
     char *memory, *packed;
 };
 
-/* What a programmer writes for host memory: the loop over blocks, with the small blocks spelled out. */
-static void loop_copy(int unpack, char *memory, char *packed, const struct shape *s)
-{
-    char *m = memory + s->offset;
-    int64_t n = s->n1 * s->n2; /* the layouts here have one level of blocks */
-    if (s->block == 8)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + i * s->s1 : packed + i * 8, unpack ? packed + i * 8 : m + i * s->s1, 8);
-    else if (s->block == 16)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + i * s->s1 : packed + i * 16, unpack ? packed + i * 16 : m + i * s->s1, 16);
-    else if (s->block == 64)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + i * s->s1 : packed + i * 64, unpack ? packed + i * 64 : m + i * s->s1, 64);
-    else if (unpack)
-        reference_unpack(memory, packed, s);
-    else
-        reference_pack(packed, memory, s);
-}
-
 static void once(const struct job *j)
 {
     const struct layout *l = j->layout;

@@ -49,7 +49,7 @@ static void send(enum who who, const struct layout *l)
         PMPI_Send(at.pinned, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
         break;
     case LOOP:
-        reference_pack(at.packed, at.memory, &l->shape);
+        loop_copy(0, at.memory, at.packed, &l->shape);
         PMPI_Send(at.packed, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
         break;
     default:
@@ -82,7 +82,7 @@ static void receive(enum who who, const struct layout *l)
         break;
     case LOOP:
         PMPI_Recv(at.packed, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        reference_unpack(at.memory, at.packed, &l->shape);
+        loop_copy(1, at.memory, at.packed, &l->shape);
         break;
     default:
         PMPI_Recv(at.packed, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
