@@ -33,5 +33,7 @@ program halo
     call MPI_Abort(MPI_COMM_WORLD, 1, error)
   end if
   if (rank == 0) print '(a, f0.1, a)', 'halo.f90: right, ', start * 1d6, ' us an exchange'
+  call MPI_Type_free(sent, error)
+  call MPI_Type_free(received, error)
   call MPI_Finalize(error)
 end program halo
