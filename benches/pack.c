@@ -8,6 +8,7 @@
  *
  * usage: mpirun -n 1 pack [--host] [--ptx rival.ptx] [--json FILE] [--label NAME] [--max-mib N] [--budget S]
  *                         [--limit S] [--only mpi]
+ *        pack --ptx rival.ptx --overrun   only reads past the end of an allocation: what a memory checker must report
  */
 #include "bench.h"
 
@@ -105,6 +106,15 @@ int main(int argc, char **argv)
     fill(source, room, 1);
     memory = target_alloc(room);
     packed = target_alloc(room);
+
+    if (flag(argc, argv, "--overrun")) {
+        const struct shape past = {(int64_t)room, 4096, 1, 0, 1, 0};
+        if (!gpu.rival)
+            bench_fail("--overrun", "needs the competitor's kernels");
+        rival_copy(0, (gpu_ptr)(uintptr_t)memory, (gpu_ptr)(uintptr_t)packed, &past, DONE_STREAM);
+        bench_close();
+        return 0;
+    }
 
     memset(&whole, 0, sizeof whole);
     strcpy(whole.name, "copy");
