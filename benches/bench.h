@@ -19,7 +19,7 @@ static struct {
     int rank, size, on_device, aware;
     int64_t max_bytes;       /* larger objects are left out */
     double budget, limit;    /* seconds to spend on a figure, and the longest single call that is still made */
-    const char *only;        /* "mpi": leave the competitor out */
+    int mpi, hand;           /* --only mpi leaves the competitor out, --only hand the MPI */
     const char *label;       /* the name of the MPI column, for the reader of the JSON lines */
     FILE *json;
 } bench;
@@ -89,7 +89,7 @@ static inline double number(int argc, char **argv, const char *name, double othe
 /* MPI, the GPU unless --host, and the options that all programs take. */
 static inline void bench_open(int argc, char **argv)
 {
-    const char *path = option(argc, argv, "--json");
+    const char *path = option(argc, argv, "--json"), *only;
     MPI_Comm node;
     int local;
     MPI_Init(&argc, &argv);
@@ -101,7 +101,9 @@ static inline void bench_open(int argc, char **argv)
     bench.max_bytes = (int64_t)(number(argc, argv, "--max-mib", 128) * MI);
     bench.budget = number(argc, argv, "--budget", 0.1);
     bench.limit = number(argc, argv, "--limit", 2);
-    bench.only = option(argc, argv, "--only");
+    only = option(argc, argv, "--only");
+    bench.mpi = !only || strcmp(only, "hand") != 0;
+    bench.hand = !only || strcmp(only, "mpi") != 0;
     bench.aware = !flag(argc, argv, "--not-aware");
     bench.on_device = !flag(argc, argv, "--host");
     bench.label = option(argc, argv, "--label");
@@ -113,7 +115,7 @@ static inline void bench_open(int argc, char **argv)
         MPI_Finalize();
         exit(77);
     }
-    if (bench.on_device && !bench.only)
+    if (bench.on_device && bench.hand)
         gpu_load_rival(option(argc, argv, "--ptx"));
     if (path && bench.rank == 0 && (bench.json = fopen(path, "a")) == NULL)
         bench_fail("--json", path);

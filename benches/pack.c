@@ -7,7 +7,7 @@
  * (in host memory a memcpy of the packed bytes). Every byte of every figure is checked.
  *
  * usage: mpirun -n 1 pack [--host] [--ptx rival.ptx] [--json FILE] [--label NAME] [--max-mib N] [--budget S]
- *                         [--limit S] [--only mpi]
+ *                         [--limit S] [--only mpi|hand]
  *        pack --ptx rival.ptx --overrun   only reads past the end of an allocation: what a memory checker must report
  */
 #include "bench.h"
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
             double us = 0, rival = 0, limit = 0, expected = 0;
             enum who rivals[2] = {RIVAL_FLAG, RIVAL_STREAM};
             int n_rivals = gpu.rival ? 2 : 0;
-            if (!bench.on_device && !bench.only) {
+            if (!bench.on_device && bench.hand) {
                 rivals[0] = RIVAL_LOOP;
                 n_rivals = 1;
             }
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
             /* MPI's time grows with the blocks, so the size before of the same kind foretells it. */
             if (i > 0 && strcmp(all[i - 1].name, l->name) == 0 && last[unpack] != 0)
                 expected = last[unpack] * (double)l->bytes / (double)all[i - 1].bytes;
-            for (int r = -1; r < n_rivals; r++) {
+            for (int r = bench.mpi ? -1 : 0; r < n_rivals; r++) {
                 double t;
                 j.who = r < 0 ? MPI : rivals[r];
                 if (r < 0 && expected > bench.limit * 1e6) {
@@ -177,11 +177,12 @@ int main(int argc, char **argv)
                 }
             }
             last[unpack] = us < 0 ? -us : us;
-            emit("pack", op, l, bench.label, us);
+            if (bench.mpi)
+                emit("pack", op, l, bench.label, us);
             if (gpu.rival) {
                 limit = (sector_bytes(&l->shape) + (double)bytes) / copy_rate;
                 limit = limit > nothing ? limit : nothing;
-            } else if (!bench.on_device && !bench.only) {
+            } else if (!bench.on_device && bench.hand) {
                 j.who = COPY;
                 limit = measure(&j);
             }

@@ -10,7 +10,7 @@
  * can be faster. Both ranks check every byte before and after the timing.
  *
  * usage: mpirun -n 2 pingpong [--host] [--ptx rival.ptx] [--not-aware] [--json FILE] [--label NAME] [--max-mib N]
- *                             [--budget S] [--limit S] [--only mpi]
+ *                             [--budget S] [--limit S] [--only mpi|hand]
  */
 #include "bench.h"
 
@@ -204,11 +204,13 @@ int main(int argc, char **argv)
         double us[WAYS] = {0}, expected = 0;
         if (i > 0 && strcmp(all[i - 1].name, l->name) == 0)
             expected = last * (double)l->bytes / (double)all[i - 1].bytes;
-        us[MPI] = expected > bench.limit * 1e6 ? -expected : measure(MPI, l, source, right, scratch);
+        if (bench.mpi)
+            us[MPI] = expected > bench.limit * 1e6 ? -expected : measure(MPI, l, source, right, scratch);
         last = us[MPI] < 0 ? -us[MPI] : us[MPI];
         PMPI_Bcast(&last, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        emit("pingpong", "half", l, bench.label, us[MPI]);
-        for (int who = BY_DEVICE; !bench.only && who < WAYS; who++) {
+        if (bench.mpi)
+            emit("pingpong", "half", l, bench.label, us[MPI]);
+        for (int who = BY_DEVICE; bench.hand && who < WAYS; who++) {
             if (who == BY_DEVICE ? !gpu.rival || !bench.aware
                 : who == LOOP ? bench.on_device
                 : who == CONTIGUOUS ? bench.on_device && !bench.aware : !gpu.rival)
