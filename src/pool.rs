@@ -170,8 +170,11 @@ impl Drop for Buffer {
 }
 
 impl Buffer {
-    /// Puts the block on its list, unless the list is full.
+    /// Puts the block on its list, unless the lists are full or the context has died.
     fn keep(&self) -> bool {
+        if self.context.is_gone() {
+            return false;
+        }
         let mut shelves = SHELVES.lock();
         let memory = self.block.memory;
         let index = shelves

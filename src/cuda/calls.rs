@@ -16,6 +16,7 @@ pub(super) type Handle = usize;
 macro_rules! calls {
     ($($name:ident = $symbol:ident($($arg:ident: $type:ty),*);)*) => {$(
         #[inline]
+        #[allow(clippy::too_many_arguments, reason = "the driver's signature")]
         pub(super) unsafe fn $name($($arg: $type),*) -> Result<(), CudaError> {
             let function = driver::slot::<{ driver::symbols::$symbol }>();
             // SAFETY: the slot holds the driver's function of this name, whose signature cuda.h declares so, or

@@ -62,9 +62,7 @@ pub fn enter(place: &Place, library: &'static Library) -> Result<Entered, CudaEr
     let handle = retained.as_ref().map_or(place.context, |retained| retained.context);
     let pushed = Pushed::new(handle)?;
     let context = known(handle).map_or_else(|| learn(handle, &pushed, library), Ok)?;
-    if let Err(error) = context.kernels {
-        return Err(error);
-    }
+    context.kernels.as_ref().map_err(|error| *error)?;
     Ok(Entered { context, pushed, _retained: retained })
 }
 

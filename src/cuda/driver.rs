@@ -89,7 +89,9 @@ fn objects_added() -> u64 {
 #[inline]
 pub(super) fn slot<const INDEX: usize>() -> *mut c_void {
     const { assert!(INDEX < NAMES.len()) };
-    TABLE[INDEX].load(Ordering::Relaxed)
+    #[allow(clippy::indexing_slicing, reason = "asserted at compile time")]
+    let slot = &TABLE[INDEX];
+    slot.load(Ordering::Relaxed)
 }
 
 #[cfg(test)]

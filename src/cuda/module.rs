@@ -6,11 +6,10 @@
 
 use std::ffi::CStr;
 
-use cust::function::Function;
 use cust::module::Module;
 
 use super::calls::Handle;
-use super::error::{CudaError, NOT_FOUND};
+use super::error::{CudaError, INVALID_IMAGE, NOT_FOUND};
 
 /// Kernels to load: PTX and the entry points wanted from it. A process has one.
 #[derive(Debug)]
@@ -24,32 +23,35 @@ pub struct Library {
 /// A library's functions in one context.
 #[derive(Debug)]
 pub(super) struct Kernels {
-    functions: Vec<Function<'static>>,
+    functions: Vec<Handle>,
 }
 
 impl Kernels {
     /// Compiles and loads `library` into the current context. Takes milliseconds, or seconds when the driver's
     /// compilation cache is cold.
+    ///
+    /// # Errors
+    /// The driver's; nothing stays loaded then.
     pub(super) fn load(library: &Library) -> Result<Self, CudaError> {
-        let invalid = CudaError { call: "cuModuleLoadDataEx", code: 200 };
-        let module = Module::from_ptx_cstr(library.ptx, &[])
-            .map_err(|error| CudaError { code: error as i32, ..invalid })?;
+        let invalid = CudaError { call: "cuModuleLoadDataEx", code: INVALID_IMAGE };
+        let missing = CudaError { call: "cuModuleGetFunction", code: NOT_FOUND };
+        let module =
+            Module::from_ptx_cstr(library.ptx, &[]).map_err(|error| CudaError { code: error as i32, ..invalid })?;
         let mut functions = Vec::with_capacity(library.names.len());
-        // Leaked, so that functions can live as long as the process; on failure below that is a module too many, once.
-        let module: &'static Module = Box::leak(Box::new(module));
         for name in library.names {
-            let missing = CudaError { call: "cuModuleGetFunction", code: NOT_FOUND };
             let name = name.to_str().map_err(|_| missing)?;
-            functions.push(
-                module.get_function(name).map_err(|error| CudaError { code: error as i32, ..missing })?,
-            );
+            let function =
+                module.get_function(name).map_err(|error| CudaError { code: error as i32, ..missing })?;
+            functions.push(function.to_raw() as Handle);
         }
+        // Its destructor would unload it, and the functions with it.
+        std::mem::forget(module);
         Ok(Self { functions })
     }
 
     /// The function of kernel `index`.
     pub(super) fn function(&self, index: usize) -> Result<Handle, CudaError> {
         let missing = CudaError { call: "cuModuleGetFunction", code: NOT_FOUND };
-        self.functions.get(index).map(|function| function.to_raw() as Handle).ok_or(missing)
+        self.functions.get(index).copied().ok_or(missing)
     }
 }

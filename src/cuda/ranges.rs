@@ -61,7 +61,7 @@ fn segments() -> Range<usize> {
         }
         1 // The main program comes first; the rest is not wanted.
     }
-    let mut range = usize::MAX..0;
+    let mut range = Range { start: usize::MAX, end: 0 };
     // SAFETY: the callback matches the declared type and does not unwind.
     unsafe { libc::dl_iterate_phdr(Some(first), from_mut(&mut range).cast()) };
     range
@@ -84,13 +84,12 @@ fn in_stack(address: usize) -> bool {
         return false;
     }
     // A thread that is ending has no such variable any more; its addresses are asked about.
-    let stack = STACK.try_with(|cell| match cell.get() {
-        Some(stack) => stack,
-        None => {
+    let stack = STACK.try_with(|cell| {
+        cell.get().unwrap_or_else(|| {
             let stack = thread_stack();
             cell.set(Some(stack));
             stack
-        }
+        })
     });
     stack.is_ok_and(|(low, top)| frame >= low && address < top)
 }
