@@ -123,9 +123,10 @@ static MPI_Datatype recipe_pair(int first, int second_at, int second)
     return MPI_DATATYPE_NULL;
 }
 
-/* one constructor around old; false at the end of the line */
+/* one constructor around old: 1, 0 at the end of the line, -1 if the MPI refuses */
 static int recipe_step(struct recipe *r, MPI_Datatype old, MPI_Datatype *t)
 {
+    int rc = MPI_SUCCESS;
     int a[RECIPE_DIMS], b[RECIPE_DIMS], c[RECIPE_DIMS], d[RECIPE_DIMS];
     int n, i, order, size, rank;
     MPI_Aint lb;
@@ -134,25 +135,25 @@ static int recipe_step(struct recipe *r, MPI_Datatype old, MPI_Datatype *t)
     if (w == NULL)
         return 0;
     if (strcmp(w, "dup") == 0) {
-        MPI_Type_dup(old, t);
+        rc = MPI_Type_dup(old, t);
     } else if (strcmp(w, "resized") == 0) {
         lb = (MPI_Aint)recipe_number(r);
-        MPI_Type_create_resized(old, lb, (MPI_Aint)recipe_number(r), t);
+        rc = MPI_Type_create_resized(old, lb, (MPI_Aint)recipe_number(r), t);
     } else if (strcmp(w, "contig") == 0) {
-        MPI_Type_contiguous(recipe_int(r), old, t);
+        rc = MPI_Type_contiguous(recipe_int(r), old, t);
     } else if (strcmp(w, "vec") == 0) {
         recipe_list(r, 3, a);
-        MPI_Type_vector(a[0], a[1], a[2], old, t);
+        rc = MPI_Type_vector(a[0], a[1], a[2], old, t);
     } else if (strcmp(w, "hvec") == 0) {
         recipe_list(r, 2, a);
-        MPI_Type_create_hvector(a[0], a[1], (MPI_Aint)recipe_number(r), old, t);
+        rc = MPI_Type_create_hvector(a[0], a[1], (MPI_Aint)recipe_number(r), old, t);
     } else if (strcmp(w, "sub") == 0) {
         order = recipe_order(r);
         n = recipe_ndims(r);
         recipe_list(r, n, a);
         recipe_list(r, n, b);
         recipe_list(r, n, c);
-        MPI_Type_create_subarray(n, a, b, c, order, old, t);
+        rc = MPI_Type_create_subarray(n, a, b, c, order, old, t);
     } else if (strcmp(w, "darray") == 0) {
         order = recipe_order(r);
         size = recipe_int(r);
@@ -166,19 +167,20 @@ static int recipe_step(struct recipe *r, MPI_Datatype old, MPI_Datatype *t)
             if (c[i] == -1)
                 c[i] = MPI_DISTRIBUTE_DFLT_DARG;
         recipe_list(r, n, d);
-        MPI_Type_create_darray(size, rank, n, a, b, c, d, order, old, t);
+        rc = MPI_Type_create_darray(size, rank, n, a, b, c, d, order, old, t);
     } else {
         recipe_bad("no constructor", w);
     }
-    return 1;
+    return rc == MPI_SUCCESS ? 1 : -1;
 }
 
-/* The datatype of a line, committed; the line is changed.  recipe_free() it. */
+/* The datatype of a line, committed, or MPI_DATATYPE_NULL if the MPI refuses to
+ * make it and errors return.  The line is changed.  recipe_free() the type. */
 static MPI_Datatype recipe_type(char *line)
 {
     struct recipe r = {line, NULL};
     MPI_Datatype t = MPI_DATATYPE_NULL, next;
-    int a[3], derived = 0;
+    int a[3], derived = 0, made;
     const char *w = recipe_word(&r);
 
     if (w != NULL && strcmp(w, "named") == 0) {
@@ -189,9 +191,11 @@ static MPI_Datatype recipe_type(char *line)
     } else {
         recipe_bad("no predefined type", w);
     }
-    while (recipe_step(&r, t, &next)) {
+    while ((made = recipe_step(&r, t, &next)) != 0) {
         if (derived)
             MPI_Type_free(&t);
+        if (made < 0)
+            return MPI_DATATYPE_NULL;
         t = next;
         derived = 1;
     }

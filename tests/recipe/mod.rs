@@ -11,7 +11,7 @@
 //! sub C|F NDIMS SIZES… SUBSIZES… STARTS…
 //! darray C|F SIZE RANK NDIMS GSIZES… b|c|n… DARGS… PSIZES…      a DARG of -1 is the default
 //! ```
-#![allow(dead_code)] // Every test program uses its own part.
+#![allow(dead_code, unreachable_pub, missing_docs)] // Every test program uses its own part.
 
 pub mod case;
 pub mod random;

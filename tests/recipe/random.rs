@@ -41,7 +41,7 @@ pub fn recipe(rng: &mut Rng, depth: i64, limit: i64) -> Recipe {
     for _ in 0..rng.within(0, depth) {
         let next = wrap(rng, recipe.clone());
         if next.bytes() > limit || next.footprint().extent().abs() > 1 << 40 {
-            break;
+            continue; // Another constructor may fit.
         }
         recipe = settle(next);
     }
