@@ -154,6 +154,12 @@ pub trait Describe {
     /// The MPI's.
     fn bounds(&self, datatype: Self::Type) -> Result<Bounds, Self::Error>;
 
+    /// `MPI_Type_get_true_extent`: the bytes of data lie within. Not all implementations give the tightest bounds.
+    ///
+    /// # Errors
+    /// The MPI's.
+    fn true_bounds(&self, datatype: Self::Type) -> Result<Bounds, Self::Error>;
+
     /// `MPI_Type_size`: bytes of data in `datatype`.
     ///
     /// # Errors

@@ -34,7 +34,8 @@ pub use unsupported::{Failure, Unsupported};
 
 /// The canonical layout of `datatype`: [`build`], then [`canon`].
 ///
-/// Only the size is asked of a type without bytes, and the result is checked against the size of any other.
+/// Of a type without bytes only the size is asked. Any other layout has to be one that the MPI can share: of the
+/// size that it reports, and within its true bounds. (Open MPI 4.1 takes a byte stride of -1 for "unset", for one.)
 ///
 /// # Errors
 /// [`Failure::Unsupported`] with the reason why the type has no strided form, or the error of `describe`.
@@ -44,5 +45,12 @@ pub fn layout<D: Describe>(describe: &D, datatype: D::Type) -> Result<Strided, F
         return Ok(Strided::EMPTY);
     }
     let strided = canon(&build(describe, datatype)?)?;
-    if strided.size == size { Ok(strided) } else { Err(Unsupported::Malformed.into()) }
+    let bounds = describe.true_bounds(datatype).map_err(Failure::Describe)?;
+    let within =
+        |(lo, hi)| lo >= bounds.lb && bounds.lb.checked_add(bounds.extent).is_some_and(|ub| hi <= ub);
+    if strided.size == size && strided.span().is_some_and(within) {
+        Ok(strided)
+    } else {
+        Err(Unsupported::Contradiction.into())
+    }
 }

@@ -15,8 +15,10 @@ pub enum Unsupported {
     TooDeep,
     /// A size, stride or offset exceeds 64 bits.
     Overflow,
-    /// A description that MPI does not allow, or that contradicts the size which the MPI reports.
+    /// A description that MPI does not allow.
     Malformed,
+    /// The MPI's own size or true bounds speak of another layout.
+    Contradiction,
 }
 
 impl fmt::Display for Unsupported {
@@ -26,7 +28,8 @@ impl fmt::Display for Unsupported {
             Self::Holes => "predefined type with padding of unknown place",
             Self::TooDeep => "nested too deep",
             Self::Overflow => "size or offset beyond 64 bits",
-            Self::Malformed => "inconsistent description",
+            Self::Malformed => "description that MPI does not allow",
+            Self::Contradiction => "size or true bounds that contradict the description",
         })
     }
 }

@@ -12,6 +12,7 @@
 //! darray C|F SIZE RANK NDIMS GSIZES… b|c|n… DARGS… PSIZES…      a DARG of -1 is the default
 //! ```
 #![allow(dead_code, unreachable_pub, missing_docs)] // Every test program uses its own part.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // A test may panic.
 
 pub mod case;
 pub mod random;
@@ -28,13 +29,40 @@ use tempi::ir::{Bounds, Describe, Distribution, Node, Order};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipe {
     Named(i64),
-    Pair { first: i64, second_at: i64, second: i64 },
+    Pair {
+        first: i64,
+        second_at: i64,
+        second: i64,
+    },
     Dup(Box<Recipe>),
-    Resized { lb: i64, extent: i64, child: Box<Recipe> },
-    Contiguous { count: i64, child: Box<Recipe> },
-    Vector { count: i64, block: i64, stride: i64, child: Box<Recipe> },
-    Hvector { count: i64, block: i64, stride: i64, child: Box<Recipe> },
-    Subarray { sizes: Vec<i64>, subsizes: Vec<i64>, starts: Vec<i64>, order: Order, child: Box<Recipe> },
+    Resized {
+        lb: i64,
+        extent: i64,
+        child: Box<Recipe>,
+    },
+    Contiguous {
+        count: i64,
+        child: Box<Recipe>,
+    },
+    Vector {
+        count: i64,
+        block: i64,
+        stride: i64,
+        child: Box<Recipe>,
+    },
+    Hvector {
+        count: i64,
+        block: i64,
+        stride: i64,
+        child: Box<Recipe>,
+    },
+    Subarray {
+        sizes: Vec<i64>,
+        subsizes: Vec<i64>,
+        starts: Vec<i64>,
+        order: Order,
+        child: Box<Recipe>,
+    },
     Darray(Darray, Box<Recipe>),
     /// Stands for a constructor that has no strided form. It has no text.
     Irregular,
@@ -237,6 +265,11 @@ impl<'a> Describe for Model<'a> {
     fn bounds(&self, recipe: &'a Recipe) -> Result<Bounds, Infallible> {
         let footprint = recipe.footprint();
         Ok(Bounds { lb: footprint.lb, extent: footprint.extent() })
+    }
+
+    fn true_bounds(&self, recipe: &'a Recipe) -> Result<Bounds, Infallible> {
+        let (lo, hi) = case::span(&case::offsets(recipe, 1));
+        Ok(Bounds { lb: lo, extent: hi - lo })
     }
 
     fn size(&self, recipe: &'a Recipe) -> Result<i64, Infallible> {
