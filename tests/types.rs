@@ -76,7 +76,7 @@ fn canonical(offsets: &[i64]) -> Option<Strided> {
     let mut dims = Vec::new();
     let mut unit = block;
     while unit < size {
-        if size % unit != 0 {
+        if !size.is_multiple_of(unit) {
             return None;
         }
         let stride = at(unit) - at(0);
