@@ -337,8 +337,9 @@ fn what_the_mpi_contradicts_is_refused() {
         fn bounds(&self, recipe: &'a Recipe) -> Result<Bounds, Infallible> {
             self.0.bounds(recipe)
         }
-        fn true_bounds(&self, recipe: &'a Recipe) -> Result<Bounds, Infallible> {
-            self.0.true_bounds(recipe).map(|bounds| Bounds { lb: bounds.lb + self.1, ..bounds })
+        fn true_bounds(&self, recipe: &'a Recipe) -> Result<Option<Bounds>, Infallible> {
+            let bounds = self.0.true_bounds(recipe)?;
+            Ok(bounds.map(|bounds| Bounds { lb: bounds.lb + self.1, ..bounds }))
         }
         fn size(&self, recipe: &'a Recipe) -> Result<i64, Infallible> {
             let derived = i64::from(recipe.child().is_some());
@@ -370,9 +371,6 @@ fn a_predefined_type_with_padding_is_refused() {
             Ok(Node::Named)
         }
         fn bounds(&self, (): ()) -> Result<Bounds, Infallible> {
-            Ok(self.1)
-        }
-        fn true_bounds(&self, (): ()) -> Result<Bounds, Infallible> {
             Ok(self.1)
         }
         fn size(&self, (): ()) -> Result<i64, Infallible> {

@@ -155,10 +155,13 @@ pub trait Describe {
     fn bounds(&self, datatype: Self::Type) -> Result<Bounds, Self::Error>;
 
     /// `MPI_Type_get_true_extent`: the bytes of data lie within. Not all implementations give the tightest bounds.
+    /// `None` where nothing is known; then nothing is checked.
     ///
     /// # Errors
     /// The MPI's.
-    fn true_bounds(&self, datatype: Self::Type) -> Result<Bounds, Self::Error>;
+    fn true_bounds(&self, _datatype: Self::Type) -> Result<Option<Bounds>, Self::Error> {
+        Ok(None)
+    }
 
     /// `MPI_Type_size`: bytes of data in `datatype`.
     ///

@@ -46,8 +46,10 @@ pub fn layout<D: Describe>(describe: &D, datatype: D::Type) -> Result<Strided, F
     }
     let strided = canon(&build(describe, datatype)?)?;
     let bounds = describe.true_bounds(datatype).map_err(Failure::Describe)?;
-    let within =
-        |(lo, hi)| lo >= bounds.lb && bounds.lb.checked_add(bounds.extent).is_some_and(|ub| hi <= ub);
+    let within = |(lo, hi)| match bounds {
+        Some(Bounds { lb, extent }) => lo >= lb && lb.checked_add(extent).is_some_and(|ub| hi <= ub),
+        None => true,
+    };
     if strided.size == size && strided.span().is_some_and(within) {
         Ok(strided)
     } else {

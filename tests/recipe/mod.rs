@@ -267,9 +267,9 @@ impl<'a> Describe for Model<'a> {
         Ok(Bounds { lb: footprint.lb, extent: footprint.extent() })
     }
 
-    fn true_bounds(&self, recipe: &'a Recipe) -> Result<Bounds, Infallible> {
+    fn true_bounds(&self, recipe: &'a Recipe) -> Result<Option<Bounds>, Infallible> {
         let (lo, hi) = case::span(&case::offsets(recipe, 1));
-        Ok(Bounds { lb: lo, extent: hi - lo })
+        Ok(Some(Bounds { lb: lo, extent: hi - lo }))
     }
 
     fn size(&self, recipe: &'a Recipe) -> Result<i64, Infallible> {
