@@ -24,6 +24,8 @@ struct Driver {
     handle: usize,
 }
 
+type Live = unsafe extern "C" fn(*const c_char, *mut usize) -> usize;
+
 macro_rules! driver_calls {
     ($($name:ident($($arg:ident: $type:ty),*);)*) => {
         #[allow(non_snake_case, clippy::too_many_arguments)]
@@ -88,7 +90,6 @@ impl Driver {
     /// The simulator's `simcuda_live`: how many things of each kind exist.
     fn live(&self) -> Vec<usize> {
         let symbol = self.symbol("simcuda_live").unwrap();
-        type Live = unsafe extern "C" fn(*const c_char, *mut usize) -> usize;
         // SAFETY: size_t simcuda_live(const char *, size_t *).
         let live = unsafe { std::mem::transmute::<*mut c_void, Live>(symbol) };
         let kinds = [c"device", c"pinned", c"context", c"stream", c"module"];
@@ -100,6 +101,13 @@ impl Driver {
         let mut context = 0;
         assert_eq!(self.cuCtxGetCurrent(&raw mut context), 0);
         context
+    }
+
+    /// Makes no context current (null only takes the topmost off this thread's stack).
+    fn leave_all(&self) {
+        while self.current() != 0 {
+            assert_eq!(self.cuCtxSetCurrent(0), 0);
+        }
     }
 
     fn free_memory(&self) -> usize {
@@ -149,7 +157,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// The driver, for one test, with no context current.
 fn alone() -> (MutexGuard<'static, ()>, &'static Driver) {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    assert_eq!(DRIVER.cuCtxSetCurrent(0), 0);
+    DRIVER.leave_all();
     (guard, &DRIVER)
 }
 
@@ -167,7 +175,6 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         let _ = DRIVER.cuCtxDestroy_v2(self.0);
-        let _ = DRIVER.cuCtxSetCurrent(0);
     }
 }
 
@@ -254,7 +261,7 @@ fn places() {
         assert_eq!(place(address), Place::HOST);
     }
     // The context that is current does not matter.
-    assert_eq!(driver.cuCtxSetCurrent(0), 0);
+    driver.leave_all();
     assert_eq!(at(device), expected);
 
     assert_eq!(driver.cuCtxSetCurrent(own.0), 0);
@@ -273,7 +280,7 @@ fn messages_leave_the_current_context_alone() {
     assert_eq!(driver.current(), other.0);
     message(from).unwrap();
     assert_eq!(driver.current(), other.0, "another context");
-    assert_eq!(driver.cuCtxSetCurrent(0), 0);
+    driver.leave_all();
     message(from).unwrap();
     assert_eq!(driver.current(), 0, "no context");
     assert_eq!(driver.cuCtxSetCurrent(buffers.0), 0);
@@ -387,7 +394,7 @@ fn a_primary_context_is_not_brought_to_life() {
     let from = driver.device(&pattern(BYTES));
     message(from).unwrap();
     pool::drain();
-    assert_eq!(driver.cuCtxSetCurrent(0), 0);
+    driver.leave_all();
     while active() {
         assert_eq!(driver.cuDevicePrimaryCtxRelease_v2(0), 0);
     }

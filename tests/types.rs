@@ -48,7 +48,9 @@ fn expand(strided: &Strided) -> Vec<i64> {
     let mut offsets = vec![None; usize::try_from(strided.size).unwrap()];
     let mut places = vec![(0, strided.offset)];
     for dim in &strided.dims {
-        let repeat = |(packed, offset)| (0..dim.count).map(move |i| (packed + i * dim.packed, offset + i * dim.stride));
+        let repeat = |(packed, offset)| {
+            (0..dim.count).map(move |i| (packed + i * dim.packed, offset + i * dim.stride))
+        };
         places = places.into_iter().flat_map(repeat).collect();
     }
     for (packed, offset) in places {
@@ -76,7 +78,8 @@ fn canonical(offsets: &[i64]) -> Option<Strided> {
             return None;
         }
         let stride = at(unit) - at(0);
-        let count = (1..size / unit).find(|&k| at(k * unit) != at(0) + int(k) * stride).unwrap_or(size / unit);
+        let count =
+            (1..size / unit).find(|&k| at(k * unit) != at(0) + int(k) * stride).unwrap_or(size / unit);
         dims.push((int(count), stride, int(unit)));
         unit *= count;
     }
@@ -124,7 +127,11 @@ fn check(recipe: &Recipe, strided: &Strided, prefixes: i64) {
         let pieces = strided.pieces(bytes);
         assert!(pieces.len() <= strided.dims.len() + 1, "{recipe}: {bytes} bytes in {pieces:?}");
         for piece in &pieces {
-            assert_eq!(usize::try_from(piece.packed), Ok(prefix.len()), "{recipe}: {bytes} bytes in {pieces:?}");
+            assert_eq!(
+                usize::try_from(piece.packed),
+                Ok(prefix.len()),
+                "{recipe}: {bytes} bytes in {pieces:?}"
+            );
             let part = expand(&piece.layout);
             assert_eq!(canonical(&part).as_ref(), Some(&piece.layout), "{recipe}: piece");
             prefix.extend(part);
@@ -176,7 +183,8 @@ fn more_random_types_agree_with_the_oracle() {
 
 /// Every MPI compiler wrapper that is installed, by the name it was packaged under.
 fn wrappers() -> Vec<&'static str> {
-    let runs = |name: &&str| Command::new(name).arg("-show").output().is_ok_and(|output| output.status.success());
+    let runs =
+        |name: &&str| Command::new(name).arg("-show").output().is_ok_and(|output| output.status.success());
     let named: Vec<_> = ["mpicc.openmpi", "mpicc.mpich"].into_iter().filter(runs).collect();
     if named.is_empty() { ["mpicc"].into_iter().filter(runs).collect() } else { named }
 }
@@ -205,7 +213,9 @@ fn the_mpi_agrees_with_the_oracle() {
         let output = Command::new(&program).arg(&input).output().unwrap();
         let answers = String::from_utf8(output.stdout).unwrap();
         for (case, answer) in cases.iter().zip(answers.lines()) {
-            if case.answer() != answer {println!("{wrapper}: {}\n   {answer}\n   {}", case.line(), case.answer());}
+            if case.answer() != answer {
+                println!("{wrapper}: {}\n   {answer}\n   {}", case.line(), case.answer());
+            }
         }
         assert_eq!(answers.lines().count(), cases.len(), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{wrapper}");

@@ -28,13 +28,40 @@ use tempi::ir::{Bounds, Describe, Distribution, Node, Order};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipe {
     Named(i64),
-    Pair { first: i64, second_at: i64, second: i64 },
+    Pair {
+        first: i64,
+        second_at: i64,
+        second: i64,
+    },
     Dup(Box<Recipe>),
-    Resized { lb: i64, extent: i64, child: Box<Recipe> },
-    Contiguous { count: i64, child: Box<Recipe> },
-    Vector { count: i64, block: i64, stride: i64, child: Box<Recipe> },
-    Hvector { count: i64, block: i64, stride: i64, child: Box<Recipe> },
-    Subarray { sizes: Vec<i64>, subsizes: Vec<i64>, starts: Vec<i64>, order: Order, child: Box<Recipe> },
+    Resized {
+        lb: i64,
+        extent: i64,
+        child: Box<Recipe>,
+    },
+    Contiguous {
+        count: i64,
+        child: Box<Recipe>,
+    },
+    Vector {
+        count: i64,
+        block: i64,
+        stride: i64,
+        child: Box<Recipe>,
+    },
+    Hvector {
+        count: i64,
+        block: i64,
+        stride: i64,
+        child: Box<Recipe>,
+    },
+    Subarray {
+        sizes: Vec<i64>,
+        subsizes: Vec<i64>,
+        starts: Vec<i64>,
+        order: Order,
+        child: Box<Recipe>,
+    },
     Darray(Darray, Box<Recipe>),
     /// Stands for a constructor that has no strided form. It has no text.
     Irregular,
