@@ -10,8 +10,6 @@ use std::fmt;
 pub const OUT_OF_MEMORY: i32 = 2;
 /// `CUDA_ERROR_NO_DEVICE`: what every call answers while no driver was found.
 pub const NO_DEVICE: i32 = 100;
-/// `CUDA_ERROR_INVALID_IMAGE`.
-pub const INVALID_IMAGE: i32 = 200;
 /// `CUDA_ERROR_INVALID_CONTEXT`.
 pub const INVALID_CONTEXT: i32 = 201;
 /// `CUDA_ERROR_NOT_FOUND`.
@@ -49,7 +47,7 @@ impl fmt::Display for CudaError {
             4 => "deinitialized",
             NO_DEVICE => "no device",
             101 => "invalid device",
-            INVALID_IMAGE => "invalid image",
+            200 => "invalid image",
             INVALID_CONTEXT => "invalid context",
             209 => "no binary for GPU",
             214 => "uncorrectable ECC error",

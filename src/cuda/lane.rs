@@ -1,6 +1,6 @@
 //! A lane: a stream to run things on, and a word in host memory by which a kernel tells that it has finished.
 //!
-//! Waiting for a stream costs 2 µs more than watching a word that the kernel's last block writes, so kernels are waited for by
+//! Waiting for a stream costs 1 to 2 µs more than watching a word that the kernel's last block writes, so kernels are waited for by
 //! their flag. The stream is asked now and then as well, because a kernel that failed writes no flag. Depends on `calls`,
 //! `context`, `memory`. The invariant: a lane on the free list has nothing running and its counter is zero; one of which
 //! that cannot be said is destroyed.

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 use cust::module::Module;
 
 use super::calls::Handle;
-use super::error::{CudaError, INVALID_IMAGE, NOT_FOUND};
+use super::error::{CudaError, NOT_FOUND};
 
 /// Kernels to load: PTX and the entry points wanted from it. A process has one.
 #[derive(Debug)]
@@ -33,10 +33,9 @@ impl Kernels {
     /// # Errors
     /// The driver's; nothing stays loaded then.
     pub(super) fn load(library: &Library) -> Result<Self, CudaError> {
-        let invalid = CudaError { call: "cuModuleLoadDataEx", code: INVALID_IMAGE };
         let missing = CudaError { call: "cuModuleGetFunction", code: NOT_FOUND };
-        let module =
-            Module::from_ptx_cstr(library.ptx, &[]).map_err(|error| CudaError { code: error as i32, ..invalid })?;
+        let module = Module::from_ptx_cstr(library.ptx, &[])
+            .map_err(|error| CudaError { call: "cuModuleLoadDataEx", code: error as i32 })?;
         let mut functions = Vec::with_capacity(library.names.len());
         for name in library.names {
             let name = name.to_str().map_err(|_| missing)?;
