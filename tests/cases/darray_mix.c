@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
+/* plain-fails-intel: 2021.19 packs a cyclic x block piece wrongly: byte 8 of piece 0 of 6 x 4 */
 /* Distributed arrays: block, cyclic and block-cyclic in each dimension, both
  * orders, all four pieces of a 2 x 2 grid. */
 #include "mem.h"

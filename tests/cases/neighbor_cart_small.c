@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
 /* plain-fails-mpich4: 4.0.2 swaps the two blocks of a direction with 1 rank in MPI_Neighbor_alltoall (pmodels/mpich#2194) */
+/* plain-fails-intel: 2021.19 swaps the two blocks of a direction with 1 rank in MPI_Neighbor_alltoall */
 /* Periodic grids with 2 ranks and with 1 rank in a direction: both neighbours are
  * the same rank, and only the order says which message is whose.  What was sent
  * to the left must be received as coming from the right. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
+/* plain-fails-mpich5: 5.0.2 returns MPI_SUCCESS once a handler of the program was called */
+/* plain-fails-mpich5-abi: 5.0.2 returns MPI_SUCCESS once a handler of the program was called */
 /* Errors of a strided transfer reach the error handler of the communicator that
  * was used, once, and the code comes back; other communicators hear nothing. */
 #include "mem.h"

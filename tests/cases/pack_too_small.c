@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 1 */
 /* plain-fails-mpich4: 4.0.2 checks outsize without taking position off it, so it writes past the end */
+/* plain-fails-mpich5: 5.0.2 checks outsize without taking position off it, so it writes past the end */
+/* plain-fails-mpich5-abi: 5.0.2 checks outsize without taking position off it, so it writes past the end */
+/* plain-fails-intel: 2021.19 checks insize without taking position off it, so it reads past the end */
 /* Not enough room in MPI_Pack, not enough bytes in MPI_Unpack: an error comes
  * back, or at least the call stays inside the room there is (plain MPICH does
  * the latter and reports a position short of the full size); in no case may a
