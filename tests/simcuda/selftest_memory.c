@@ -255,6 +255,21 @@ static void kernel_beyond(void)
     call(cuCtxSynchronize, 0);
 }
 
+static void kernel_on_freed(void)
+{
+    struct copy_arguments arguments = {.bytes = 64};
+    void *function;
+    begin();
+    function = copy_kernel();
+    arguments.to = device_memory(64);
+    arguments.from = device_memory(64);
+    launch_copy(function, &arguments, NULL);
+    OK(cuCtxSynchronize, 0);
+    OK(cuMemFree_v2, arguments.from);
+    launch_copy(function, &arguments, NULL);
+    call(cuCtxSynchronize, 0);
+}
+
 static void kernel_on_plain_memory(void)
 {
     struct copy_arguments arguments = {.bytes = 8};
@@ -311,9 +326,10 @@ const struct test memory_tests[] = {
     {"touch_freed_pinned", touch_freed_pinned, NULL, SIGSEGV, NULL, 0},
     {"fresh_is_poison", fresh_is_poison, NULL, 0, NULL, 0},
     {"copy_beyond", copy_beyond, NULL, SIGABRT, "out of bounds", 0},
-    {"copy_freed", copy_freed, NULL, SIGABRT, "freed", 0},
-    {"free_in_use", free_in_use, NULL, SIGABRT, "freed", 0},
+    {"copy_freed", copy_freed, NULL, SIGABRT, "freed memory, offset 0", 0},
+    {"free_in_use", free_in_use, NULL, SIGABRT, "freed memory, offset 0", 0},
     {"kernel_beyond", kernel_beyond, NULL, SIGABRT, "kernel copy, write: 1 bytes at", 0},
+    {"kernel_on_freed", kernel_on_freed, NULL, SIGABRT, "freed memory, offset 0", 0},
     {"kernel_on_plain_memory", kernel_on_plain_memory, NULL, SIGABRT, "kernel copy, read", 0},
     {"large_is_cheap", large_is_cheap, NULL, 0, NULL, 0},
     {"memory_ends", memory_ends, "SIMCUDA_MEMORY=1048576", 0, NULL, 0},

@@ -194,6 +194,35 @@ static void host_functions_call_nothing(void)
     TRUE(inside == 800);
 }
 
+static void slow_function(void *argument)
+{
+    usleep(20000);
+    *(volatile int *)argument = 1;
+}
+
+/* copies with ordinary memory: to it, done at the return; from it, the
+ * synchronous one is behind the stream's earlier work */
+static void pageable_memory_waits(void)
+{
+    volatile int passed = 0;
+    unsigned char byte = 0, other = 7;
+    address device;
+    void *stream;
+    begin();
+    stream = stream_new(1);
+    device = device_memory(1);
+    OK(cuMemsetD8Async, device, 9, Z(1), stream);
+    OK(cuLaunchHostFunc, stream, slow_function, &passed);
+    OK(cuMemcpyDtoHAsync_v2, &byte, device, Z(1), stream);
+    TRUE(passed == 1 && byte == 9);
+    passed = 0;
+    OK(cuLaunchHostFunc, NULL, slow_function, &passed);
+    OK(cuMemcpyHtoD_v2, device, &other, Z(1));
+    TRUE(passed == 1);
+    OK(cuMemcpyDtoH_v2, &byte, device, Z(1));
+    TRUE(byte == 7);
+}
+
 static void kernel_and_flag(void)
 {
     struct copy_arguments arguments = {.bytes = 5, .value = 12};
@@ -361,6 +390,7 @@ const struct test stream_tests[] = {
     {"events_across_streams", events_across_streams, NULL, 0, NULL, 1},
     {"host_functions", host_functions, NULL, 0, NULL, 1},
     {"host_functions_call_nothing", host_functions_call_nothing, NULL, 0, NULL, 0},
+    {"pageable_memory_waits", pageable_memory_waits, NULL, 0, NULL, 1},
     {"kernel_and_flag", kernel_and_flag, NULL, 0, NULL, 0},
     {"graphs", graphs, NULL, 0, NULL, 0},
     {"launch_fault", launch_fault, "SIMCUDA_FAIL=launch-fault:2", 0, NULL, 0},
