@@ -33,6 +33,11 @@ static struct region regions[REGIONS];
 static struct allocation **live; /* by address */
 static size_t count, room;
 static uint64_t last_id;
+static struct {
+    uint64_t base;
+    size_t size;
+} freed[1024]; /* the last ones, for what a trap says */
+static size_t frees;
 static uint64_t generation = 1; /* changes whenever an allocation ends */
 
 static uint64_t up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
@@ -245,6 +250,8 @@ void sim_release(struct allocation *gone)
     struct region *region = &regions[region_of(gone->kind, gone->device)];
     memmove(live + n, live + n + 1, (count - n - 1) * sizeof *live);
     count--;
+    freed[frees % 1024].base = gone->base;
+    freed[frees++ % 1024].size = gone->size;
     __atomic_add_fetch(&generation, 1, __ATOMIC_SEQ_CST);
     switch (gone->kind) {
     case SIM_REGISTERED_MEMORY:
@@ -304,7 +311,12 @@ unsigned sim_memory_count(enum sim_memory kind, size_t *bytes)
 
 static void explain(uint64_t address, size_t size, const char *what)
 {
-    size_t n = below(address);
+    size_t n = below(address), i;
+    for (i = 0; i < 1024 && sim_find(address) == NULL; i++)
+        if (address - freed[i].base < freed[i].size)
+            sim_trap("%s: %zu bytes at %#llx: freed memory, offset %llu of an allocation that had %zu bytes", what,
+                     size, (unsigned long long)address, (unsigned long long)(address - freed[i].base),
+                     freed[i].size);
     if (n > 0) {
         const struct allocation *near = live[n - 1];
         uint64_t at = address - near->base;
@@ -316,7 +328,7 @@ static void explain(uint64_t address, size_t size, const char *what)
         sim_trap("%s: %zu bytes at %#llx out of bounds: %llu bytes before an allocation", what, size,
                  (unsigned long long)address, (unsigned long long)(live[n]->base - address));
     sim_trap("%s: %zu bytes at %#llx: %s", what, size, (unsigned long long)address,
-             sim_is_ours(address) ? "memory that is freed or was never allocated" : "not an address a device knows");
+             sim_is_ours(address) ? "memory that was never allocated or was freed long ago" : "not an address a device knows");
 }
 
 unsigned char *sim_reach(struct context *context, uint64_t address, size_t size, const char *what)

@@ -311,7 +311,7 @@ struct function {
 struct launch {
     struct function *function;
     unsigned grid[3], block[3], shared;
-    unsigned char arguments[4096];
+    _Alignas(16) unsigned char arguments[4096];
 };
 
 CUresult sim_launch_set(struct launch *launch, struct function *function, const unsigned grid[3],
