@@ -5,7 +5,8 @@
  *   target/bench-kernel kernels/strided.ptx            measures
  *   target/bench-kernel --check kernels/strided.ptx    compares every kernel with a plain loop (for compute-sanitizer)
  *
- * More than one module may be named: those compiled with another TEMPI_DEPTH hold "-d<depth>" in their file name.
+ * Grids, blocks and orders of iteration are those of src/pack/plan.rs unless a table says otherwise. More than one
+ * module may be named, to compare; the driver compiles each at load: CUDA_CACHE_DISABLE=1 shows how long that takes.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -91,7 +92,6 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    int depth;
     CUmodule module;
     CUfunction f[5][2][2]; /* log2 of the word, unpack, o64 */
 } variant;
@@ -137,16 +137,28 @@ static int log2_of(int64_t word)
     return __builtin_ctzll(word);
 }
 
-static unsigned grid_for(const tempi_strided *a, int threads, int depth, unsigned most)
+typedef struct {
+    unsigned grid, threads;
+} shape;
+
+/* Blocks of `threads`, in at most `waves` waves; 0: as many as there are tiles. */
+static shape shape_of(const tempi_strided *a, int64_t word, unsigned threads, unsigned waves)
 {
-    const unsigned tile = threads * depth, tiles = (a->words + tile - 1) / tile;
-    return tiles == 0 ? 1 : most && tiles > most ? most : tiles;
+    const unsigned tile = threads * (word == 16 ? 2 : 4), tiles = (a->words + tile - 1) / tile, most = waves * sms * 2048 / threads;
+    return (shape){tiles == 0 ? 1 : waves && tiles > most ? most : tiles, threads};
 }
 
-static void launch(CUfunction f, tempi_strided *a, unsigned grid, int threads, CUstream s)
+/* What src/pack/plan.rs chooses. */
+static shape planned(const tempi_strided *a, int64_t word, int unpack)
+{
+    const shape few = shape_of(a, word, 256, 0);
+    return few.grid <= (unsigned)sms ? few : shape_of(a, word, 512, unpack ? 16 : 4);
+}
+
+static void launch(CUfunction f, tempi_strided *a, shape by, CUstream s)
 {
     void *args[] = {a};
-    CHECK(cuLaunchKernel, f, grid, 1, 1, threads, 1, 1, 0, s, args, NULL);
+    CHECK(cuLaunchKernel, f, by.grid, 1, 1, by.threads, 1, 1, 0, s, args, NULL);
 }
 
 static void arm(tempi_strided *a)
@@ -158,47 +170,50 @@ static void arm(tempi_strided *a)
 
 static void poll(void)
 {
-    while (*flag != ticket)
-        ;
+    for (uint64_t spins = 0; *flag != ticket; spins++)
+        if (spins == 1u << 30) {
+            fprintf(stderr, "the flag never came\n");
+            exit(2);
+        }
 }
 
-static double flag_time(int n, CUfunction f, tempi_strided *a, unsigned grid, int threads, CUstream s)
+static double flag_time(int n, CUfunction f, tempi_strided *a, shape by, CUstream s)
 {
-    return MEDIAN(n, (arm(a), launch(f, a, grid, threads, s), poll()));
+    return MEDIAN(n, (arm(a), launch(f, a, by, s), poll()));
 }
 
-/* The same through an instantiated graph of one kernel, whose parameters change (`set`) with every launch. */
-static double graph_time(int n, CUfunction f, tempi_strided *a, unsigned grid, int threads, CUstream s, int set)
+/* The same through one instantiated graph of one kernel that alternates between two launches. */
+static double graph_time(int n, CUfunction f, tempi_strided *a, shape by, CUfunction f2, tempi_strided *a2, shape by2, CUstream s)
 {
     CUgraph graph;
     CUgraphNode node;
     CUgraphExec exec;
-    void *args[] = {a};
-    CUDA_KERNEL_NODE_PARAMS p = {.func = f, .gridDimX = grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = threads,
-                                 .blockDimY = 1, .blockDimZ = 1, .kernelParams = args};
+    tempi_strided *both[2] = {a, a2};
+    void *args[2][1] = {{a}, {a2}};
+    CUDA_KERNEL_NODE_PARAMS p[2] = {{.func = f, .gridDimX = by.grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = by.threads,
+                                     .blockDimY = 1, .blockDimZ = 1, .kernelParams = args[0]},
+                                    {.func = f2, .gridDimX = by2.grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = by2.threads,
+                                     .blockDimY = 1, .blockDimZ = 1, .kernelParams = args[1]}};
+    int k = 0;
     arm(a);
     CHECK(cuGraphCreate, &graph, 0);
-    CHECK(cuGraphAddKernelNode, &node, graph, NULL, 0, &p);
+    CHECK(cuGraphAddKernelNode, &node, graph, NULL, 0, &p[0]);
     CHECK(cuGraphInstantiateWithFlags, &exec, graph, 0);
-    const double time =
-        set ? MEDIAN(n, (arm(a), CALL(cuGraphExecKernelNodeSetParams)(exec, node, &p), CALL(cuGraphLaunch)(exec, s), poll()))
-            : MEDIAN(n, (*flag = ~ticket, CALL(cuGraphLaunch)(exec, s), poll()));
+    const double time = MEDIAN(n, ({
+        arm(both[k]);
+        CHECK(cuGraphExecKernelNodeSetParams, exec, node, &p[k]);
+        CHECK(cuGraphLaunch, exec, s);
+        poll();
+        k ^= 1;
+    }));
     CHECK(cuStreamSynchronize, s);
     CHECK(cuGraphExecDestroy, exec);
     CHECK(cuGraphDestroy, graph);
     return time;
 }
 
-/* Registers allow it. */
-static int fits(const variant *v, int threads)
-{
-    int most;
-    CHECK(cuFuncGetAttribute, &most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, v->f[0][0][1]);
-    return threads <= most;
-}
-
 /* Microseconds of one launch in a row of several, by events. */
-static double device_time(CUfunction f, tempi_strided *a, unsigned grid, int threads)
+static double device_time(CUfunction f, tempi_strided *a, shape by)
 {
     static CUevent from, to;
     if (!from) {
@@ -206,13 +221,13 @@ static double device_time(CUfunction f, tempi_strided *a, unsigned grid, int thr
         CHECK(cuEventCreate, &to, 0);
     }
     double v[7];
-    a->flag = 0;
-    launch(f, a, grid, threads, stream);
+    arm(a);
+    launch(f, a, by, stream);
     for (int i = 0; i < 7; i++) {
         float ms;
         CHECK(cuEventRecord, from, stream);
         for (int k = 0; k < 4; k++)
-            launch(f, a, grid, threads, stream);
+            launch(f, a, by, stream);
         CHECK(cuEventRecord, to, stream);
         CHECK(cuEventSynchronize, to);
         CHECK(cuEventElapsedTime, &ms, from, to);
@@ -250,9 +265,8 @@ static void load(variant *v, const char *path)
     static char text[1 << 21];
     text[fread(text, 1, sizeof text - 1, f)] = 0;
     fclose(f);
-    const char *slash = strrchr(path, '/'), *depth = strstr(path, "-d");
+    const char *slash = strrchr(path, '/');
     v->name = slash ? slash + 1 : path;
-    v->depth = depth ? atoi(depth + 2) : 4;
     const double t = now();
     CHECK(cuModuleLoadData, &v->module, text);
     printf("module %s: %.0f ms\n", v->name, (now() - t) * 1e-3);
@@ -329,10 +343,9 @@ static int check(variant *v)
             else
                 memcpy(packed + p, memory + m, word);
         }
-        const int threads = 32 << random64() % 5;
-        const unsigned grid = 1 + random64() % 7;
+        const shape by = {1 + random64() % 7, 32 << random64() % 5};
         arm(&a);
-        launch(v->f[w][unpack][wide], &a, grid, threads, stream);
+        launch(v->f[w][unpack][wide], &a, by, stream);
         poll();
         CHECK(cuStreamSynchronize, stream);
         uint32_t left;
@@ -358,95 +371,94 @@ static double empty_flag;
 static void completion(variant *v)
 {
     CUfunction f = v->f[4][0][0];
-    dim one = {1, 16, 16};
+    const dim one = {1, 16, 16};
+    const shape single = {1, 256};
     tempi_strided a = arrange(0, 0, &one, 1);
     a.words = 0;
-    printf("\n## Completion of an empty kernel (us)\n\n| stream | launch + sync | launch + flag | graph + flag | graph, "
-           "set params + flag | launch alone |\n|---|---|---|---|---|---|\n");
+    printf("\n## Completion of an empty kernel (us)\n\n| stream | launch + sync | launch + flag | graph, set params + flag | launch alone "
+           "|\n|---|---|---|---|---|\n");
     for (int k = 0; k < 3; k++) {
         CUstream s = k == 0 ? stream : k == 1 ? loose : NULL;
         a.flag = 0;
-        const double sync = MEDIAN(2000, (launch(f, &a, 1, 256, s), CALL(cuStreamSynchronize)(s)));
-        const double by_flag = flag_time(2000, f, &a, 1, 256, s);
-        const double alone = MEDIAN(500, (a.flag = 0, launch(f, &a, 1, 256, s)));
+        const double sync = MEDIAN(2000, (launch(f, &a, single, s), CALL(cuStreamSynchronize)(s)));
+        const double by_flag = flag_time(2000, f, &a, single, s);
+        const double alone = MEDIAN(500, (a.flag = 0, launch(f, &a, single, s)));
         CHECK(cuStreamSynchronize, s);
-        double graph_flag = 0, graph_set = 0;
-        if (s) {
-            graph_flag = graph_time(2000, f, &a, 1, 256, s, 0);
-            graph_set = graph_time(2000, f, &a, 1, 256, s, 1);
-        }
-        printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f |\n", k == 0 ? "blocking" : k == 1 ? "non-blocking" : "legacy",
-               sync, by_flag, graph_flag, graph_set, alone);
+        printf("| %s | %.2f | %.2f | %.2f | %.2f |\n", k == 0 ? "blocking" : k == 1 ? "non-blocking" : "legacy", sync, by_flag,
+               graph_time(2000, f, &a, single, f, &a, single, s), alone);
         if (k == 0)
             empty_flag = by_flag;
     }
-    printf("\nEmpty kernel + flag by grid (256 threads):");
+    printf("\nEmpty kernel + flag by blocks (256 threads):");
     for (unsigned g = 1; g <= 4096; g *= 2)
-        printf(" %u:%.2f", g, flag_time(1000, f, &a, g, 256, stream));
+        printf(" %u: %.2f", g, flag_time(1000, f, &a, (shape){g, 256}, stream));
     printf("\n");
 }
 
 static const int64_t small_blocks[] = {8, 16, 64, 512, 4096};
+enum { SMALL = sizeof small_blocks / sizeof small_blocks[0] };
 
 static void small(variant *v, int n, CUdeviceptr memory, CUdeviceptr packed)
 {
-    printf("\n## 64 KiB packed, flag (us; the empty kernel with flag: %.2f)\n\n| module | threads | grid cap | 8 B | 16 B | 64 B | "
-           "512 B | 4 KiB |\n|---|---|---|---|---|---|---|---|\n", empty_flag);
+    printf("\n## 64 KiB, flag (us, pack / unpack; the empty kernel with flag: %.2f)\n\n| module | threads | 8 B | 16 B | 64 B | 512 B | 4 KiB "
+           "|\n|---|---|---|---|---|---|---|\n", empty_flag);
     for (int i = 0; i < n; i++)
-        for (int threads = 64; threads <= 1024; threads *= 2) {
-            if (!fits(&v[i], threads))
-                continue;
-            printf("| %s | %d | - |", v[i].name, threads);
-            for (int b = 0; b < 5; b++) {
+        for (unsigned threads = 64; threads <= 1024; threads *= 2) {
+            printf("| %s | %u%s |", v[i].name, threads, threads == 256 ? " (planned)" : "");
+            for (int b = 0; b < SMALL; b++) {
                 const int64_t block = small_blocks[b], word = block < 16 ? block : 16;
                 tempi_strided a = vector(memory, packed, 65536, block, word);
-                printf(" %.2f |", flag_time(400, v[i].f[log2_of(word)][0][0], &a, grid_for(&a, threads, v[i].depth, 0),
-                                            threads, stream));
+                const shape by = shape_of(&a, word, threads, 0);
+                printf(" %.2f / %.2f |", flag_time(400, v[i].f[log2_of(word)][0][0], &a, by, stream),
+                       flag_time(400, v[i].f[log2_of(word)][1][0], &a, by, stream));
             }
             printf("\n");
         }
-    printf("| graph, set params: %s | 256 | - |", v->name);
-    for (int b = 0; b < 5; b++) {
-        const int64_t block = small_blocks[b], word = block < 16 ? block : 16;
-        tempi_strided a = vector(memory, packed, 65536, block, word);
-        printf(" %.2f |", graph_time(400, v->f[log2_of(word)][0][0], &a, grid_for(&a, 256, v->depth, 0), 256, stream, 1));
-    }
-    printf("\n\n## By payload, 16 B blocks, first module, 256 threads: us by flag, pack / unpack\n\n");
-    for (int64_t size = 256; size <= 4 << 20; size *= 4) {
-        tempi_strided a = vector(memory, packed, size, 16, 16);
-        const unsigned g = grid_for(&a, 256, v->depth, 0);
-        printf("%ld: %.2f / %.2f\n", (long)size, flag_time(1000, v->f[4][0][0], &a, g, 256, stream),
-               flag_time(1000, v->f[4][1][0], &a, g, 256, stream));
-    }
-    printf("\n## Faces of a 256^3 cube of doubles, width 2 (1 MiB): us by flag, pack / unpack, first module\n\n");
-    const int64_t row = 2048, plane = 256 * row;
-    const dim faces[3][3] = {{{2 * plane / 16, 16, 16}}, {{2 * row / 16, 16, 16}, {256, plane, 2 * row}},
-                             {{65536, row, 16}}};
-    const int nd[3] = {1, 2, 1};
-    for (int k = 0; k < 3; k++) {
-        tempi_strided a = arrange(memory, packed, faces[k], nd[k]);
-        for (int threads = 128; threads <= 512; threads *= 2) {
-            const unsigned g = grid_for(&a, threads, v->depth, 0);
-            printf("%c, %d threads: %.2f / %.2f\n", "zyx"[k], threads, flag_time(500, v->f[4][0][0], &a, g, threads, stream),
-                   flag_time(500, v->f[4][1][0], &a, g, threads, stream));
+    tempi_strided a = vector(memory, packed, 65536, 16, 16), b = vector(memory, packed, 131072, 16, 16), c = vector(memory, packed, 65536, 8, 8);
+    const shape a_by = planned(&a, 16, 0), b_by = planned(&b, 16, 0), c_by = planned(&c, 8, 0);
+    CUfunction f = v->f[4][0][0], g = v->f[3][0][0];
+    printf("\nOne instantiated graph, 16 B blocks, pack: parameters change %.2f, and the grid %.2f, and the function %.2f\n",
+           graph_time(1000, f, &a, a_by, f, &a, a_by, stream), graph_time(1000, f, &a, a_by, f, &b, b_by, stream),
+           graph_time(1000, f, &a, a_by, g, &c, c_by, stream));
+
+    printf("\n## By payload, us by flag, pack / unpack\n\n| bytes | 8 B | 16 B | 64 B | 512 B |\n|---|---|---|---|---|\n");
+    for (int64_t size = 1 << 10; size <= 256 << 20; size *= 4) {
+        printf("| %ld |", (long)size);
+        for (int k = 0; k < 4; k++) {
+            const int64_t block = small_blocks[k], word = block < 16 ? block : 16;
+            tempi_strided a = vector(memory, packed, size, block, word);
+            for (int u = 0; u < 2; u++)
+                printf(" %.1f %s", flag_time(size > 4 << 20 ? 60 : 400, v->f[log2_of(word)][u][0], &a, planned(&a, word, u), stream), u ? "|" : "/");
         }
+        printf("\n");
+    }
+
+    printf("\n## Faces of a 256^3 cube of doubles, width 2 (1 MiB): us by flag, pack / unpack\n\n");
+    const int64_t row = 2048, plane = 256 * row;
+    const dim faces[3][2] = {{{2 * plane / 16, 16, 16}}, {{2 * row / 16, 16, 16}, {256, plane, 2 * row}}, {{65536, row, 16}}};
+    for (int k = 0; k < 3; k++) {
+        tempi_strided a = arrange(memory, packed, faces[k], k == 1 ? 2 : 1);
+        printf("%c: %.2f / %.2f\n", "zyx"[k], flag_time(1000, v->f[4][0][0], &a, planned(&a, 16, 0), stream),
+               flag_time(1000, v->f[4][1][0], &a, planned(&a, 16, 1), stream));
     }
 }
 
 static const int64_t blocks[] = {4, 8, 16, 32, 64, 128, 512, 1024, 4096};
 enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
 
+/* threads 0: as planned */
 static void large_row(variant *v, CUdeviceptr memory, CUdeviceptr packed, int threads, int waves, int wide)
 {
-    if (!fits(v, threads))
-        return;
-    printf("| %s | %d | %d | %s |", v->name, threads, waves, wide ? "o64" : "o32");
+    if (threads)
+        printf("| %s | %d | %d | %s |", v->name, threads, waves, wide ? "o64" : "o32");
+    else
+        printf("| %s | planned | | %s |", v->name, wide ? "o64" : "o32");
     for (int u = 0; u < 2; u++)
         for (int b = 0; b < BLOCKS; b++) {
             const int64_t total = 128 << 20, block = blocks[b], word = block < 16 ? block : 16;
             tempi_strided a = vector(memory, packed, total, block, word);
-            const unsigned g = grid_for(&a, threads, v->depth, waves * sms * 2048 / threads);
-            printf(" %.0f |", total / device_time(v->f[log2_of(word)][u][wide], &a, g, threads) * 1e-3);
+            const shape by = threads ? shape_of(&a, word, threads, waves) : planned(&a, word, u);
+            printf(" %.0f |", total / device_time(v->f[log2_of(word)][u][wide], &a, by) * 1e-3);
         }
     printf("\n");
 }
@@ -454,26 +466,36 @@ static void large_row(variant *v, CUdeviceptr memory, CUdeviceptr packed, int th
 static void large(variant *v, int n, CUdeviceptr memory, CUdeviceptr packed)
 {
     const double limit = copy_rate(packed, memory, 1 << 30);
-    printf("\n## 128 MiB packed, blocks every 2 blocks: GB/s of payload, pack then unpack (waves 0: a tile a block)\n\nDevice-to-device "
-           "copy of 1 GiB: %.0f GB/s read + written, so 80%% is a payload of %.0f\n\n| module | threads | waves | offsets |", limit,
-           0.4 * limit);
+    printf("\n## 128 MiB, blocks every 2 blocks: GB/s of payload, pack then unpack, completions counted\n\nDevice-to-device copy of 1 GiB: "
+           "%.0f GB/s read + written, so 80%% is a payload of %.0f\n\n| module | threads | waves | offsets |", limit, 0.4 * limit);
     for (int u = 0; u < 2; u++)
         for (int b = 0; b < BLOCKS; b++)
-            printf(" %s%ld |", u ? "u" : "p", (long)blocks[b]);
+            printf(" %s %ld |", u ? "unpack" : "pack", (long)blocks[b]);
     printf("\n|---|---|---|---|");
     for (int b = 0; b < 2 * BLOCKS; b++)
         printf("---|");
     printf("\n");
     for (int i = 0; i < n; i++) {
-        large_row(&v[i], memory, packed, 256, 0, 0);
-        large_row(&v[i], memory, packed, 256, 1, 0);
-    }
-    for (int i = 0; i < n && i < 4; i++)
-        for (int threads = 128; threads <= 1024; threads *= 2)
-            for (int waves = 0; waves <= 4; waves = waves ? 2 * waves : 1)
+        large_row(&v[i], memory, packed, 0, 0, 0);
+        large_row(&v[i], memory, packed, 0, 0, 1);
+        for (int threads = 256; threads <= 1024; threads *= 2)
+            for (int waves = 0; waves <= 16; waves = waves ? 4 * waves : 1)
                 large_row(&v[i], memory, packed, threads, waves, 0);
-    for (int i = 0; i < n && i < 4; i++)
-        large_row(&v[i], memory, packed, 256, 0, 1);
+    }
+    printf("\nDevice-to-device copy again: %.0f\n", copy_rate(packed, memory, 1 << 30));
+
+    printf("\n## 32 MiB in words of 1 and 2 bytes, GB/s of payload, pack / unpack\n\n| module | offsets | 1 B word, 64 B block | 2 B word, 64 B block "
+           "|\n|---|---|---|---|\n");
+    for (int i = 0; i < n; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            printf("| %s | %s |", v[i].name, wide ? "o64" : "o32");
+            for (int word = 1; word <= 2; word++) {
+                tempi_strided a = vector(memory + word, packed + word, 32 << 20, 64, word);
+                for (int u = 0; u < 2; u++)
+                    printf(" %.0f %s", (32 << 20) / device_time(v[i].f[word - 1][u][wide], &a, planned(&a, word, u)) * 1e-3, u ? "|" : "/");
+            }
+            printf("\n");
+        }
 }
 
 static void transposed(variant *v, int n, CUdeviceptr memory, CUdeviceptr packed)
@@ -487,23 +509,12 @@ static void transposed(variant *v, int n, CUdeviceptr memory, CUdeviceptr packed
         const struct {
             const char *name;
             int n;
-            dim d[6];
+            dim d[3];
         } orders[] = {
             {"m p", 2, {M(1, side), P(1, side)}},
             {"p m", 2, {P(1, side), M(1, side)}},
-            {"m2 p m", 3, {M(1, 2), P(1, side), M(2, side / 2)}},
-            {"m4 p m", 3, {M(1, 4), P(1, side), M(4, side / 4)}},
-            {"m8 p m", 3, {M(1, 8), P(1, side), M(8, side / 8)}},
-            {"m16 p m", 3, {M(1, 16), P(1, side), M(16, side / 16)}},
-            {"p4 m p", 3, {P(1, 4), M(1, side), P(4, side / 4)}},
-            {"p8 m p", 3, {P(1, 8), M(1, side), P(8, side / 8)}},
-            {"p16 m p", 3, {P(1, 16), M(1, side), P(16, side / 16)}},
-            {"m4 p8 m4 p m", 5, {M(1, 4), P(1, 8), M(4, 4), P(8, side / 8), M(16, side / 16)}},
-            {"m4 p4 m4 p m", 5, {M(1, 4), P(1, 4), M(4, 4), P(4, side / 4), M(16, side / 16)}},
-            {"m4 p16 m4 p m", 5, {M(1, 4), P(1, 16), M(4, 4), P(16, side / 16), M(16, side / 16)}},
-            {"m8 p16 m p", 4, {M(1, 8), P(1, 16), M(8, side / 8), P(16, side / 16)}},
-            {"m4 p16 m p", 4, {M(1, 4), P(1, 16), M(4, side / 4), P(16, side / 16)}},
-            {"m16 p16 m p", 4, {M(1, 16), P(1, 16), M(16, side / 16), P(16, side / 16)}},
+            {"few m, p, m (planned for unpack)", 3, {M(1, 64 / e), P(1, side), M(64 / e, side * e / 64)}},
+            {"few p, m, p (planned for pack)", 3, {P(1, 64 / e), M(1, side), P(64 / e, side * e / 64)}},
         };
         printf("| %d B |", e);
         for (int i = 0; i < n; i++)
@@ -516,10 +527,9 @@ static void transposed(variant *v, int n, CUdeviceptr memory, CUdeviceptr packed
             printf("| %s |", orders[k].name);
             for (int i = 0; i < n; i++) {
                 tempi_strided a = arrange(memory, packed, orders[k].d, orders[k].n);
-                const unsigned g = grid_for(&a, 256, v[i].depth, 0);
                 const double bytes = (double)a.words * e * 1e-3;
-                printf(" %.0f / %.0f |", bytes / device_time(v[i].f[log2_of(e)][0][0], &a, g, 256),
-                       bytes / device_time(v[i].f[log2_of(e)][1][0], &a, g, 256));
+                printf(" %.0f / %.0f |", bytes / device_time(v[i].f[log2_of(e)][0][0], &a, planned(&a, e, 0)),
+                       bytes / device_time(v[i].f[log2_of(e)][1][0], &a, planned(&a, e, 1)));
             }
             printf("\n");
         }
@@ -533,26 +543,29 @@ static void one_shot(variant *v, int n, CUdeviceptr memory)
     CUdeviceptr view;
     CHECK(cuMemHostAlloc, &host, 16 << 20, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE);
     CHECK(cuMemHostGetDevicePointer, &view, host, 0);
-    printf("\n## One-shot: packed bytes in mapped host memory, us by flag, pack / unpack\n\n| module | threads | cap | block | 16 KiB | "
-           "64 KiB | 1 MiB | 16 MiB |\n|---|---|---|---|---|---|---|---|\n");
+    printf("\n## One-shot: packed bytes in mapped host memory, us by flag, pack / unpack\n\n| module | threads | block | 16 KiB | 64 KiB | 1 MiB | "
+           "16 MiB |\n|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < n; i++)
-        for (int threads = 128; threads <= 512; threads *= 2)
-            for (unsigned cap = 0; cap <= 132; cap += 66)
-                for (int b = 0; b < 4; b++) {
-                    const int64_t block = kinds[b], word = block < 16 ? block : 16;
-                    if ((i > 0 || threads != 256) && b > 1)
-                        continue;
-                    printf("| %s | %d | %u | %ld |", v[i].name, threads, cap, (long)block);
-                    for (int k = 0; k < 4; k++) {
-                        tempi_strided a = vector(memory, view, sizes[k], block, word);
-                        const unsigned g = grid_for(&a, threads, v[i].depth, cap);
-                        const int times = sizes[k] > 1 << 20 ? 20 : sizes[k] > 1 << 16 ? 100 : 400;
-                        printf(" %.1f /", flag_time(times, v[i].f[log2_of(word)][0][0], &a, g, threads, stream));
-                        printf(" %.1f |", flag_time(times, v[i].f[log2_of(word)][1][0], &a, g, threads, stream));
+        for (int threads = 0; threads <= 512; threads = threads ? 2 * threads : 128)
+            for (int b = 0; b < 4; b++) {
+                const int64_t block = kinds[b], word = block < 16 ? block : 16;
+                if (threads)
+                    printf("| %s | %d, at most half the multiprocessors | %ld |", v[i].name, threads, (long)block);
+                else
+                    printf("| %s | planned | %ld |", v[i].name, (long)block);
+                for (int k = 0; k < 4; k++) {
+                    tempi_strided a = vector(memory, view, sizes[k], block, word);
+                    const int times = sizes[k] > 1 << 20 ? 20 : sizes[k] > 1 << 16 ? 100 : 400;
+                    for (int u = 0; u < 2; u++) {
+                        shape by = threads ? shape_of(&a, word, threads, 0) : planned(&a, word, u);
+                        if (threads && by.grid > (unsigned)sms / 2)
+                            by.grid = sms / 2;
+                        printf(" %.1f %s", flag_time(times, v[i].f[log2_of(word)][u][0], &a, by, stream), u ? "|" : "/");
                     }
-                    printf("\n");
                 }
-    printf("| cuMemcpyDtoHAsync, HtoDAsync, sync | | | |");
+                printf("\n");
+            }
+    printf("| cuMemcpyDtoHAsync, HtoDAsync, sync | | |");
     for (int k = 0; k < 4; k++) {
         printf(" %.1f /", MEDIAN(100, (CALL(cuMemcpyDtoHAsync)(host, memory, sizes[k], stream), CALL(cuStreamSynchronize)(stream))));
         printf(" %.1f |", MEDIAN(100, (CALL(cuMemcpyHtoDAsync)(memory, host, sizes[k], stream), CALL(cuStreamSynchronize)(stream))));
@@ -668,10 +681,10 @@ int main(int argc, char **argv)
     for (const double t = now(); now() - t < 5e5;) /* the clocks rise */
         copy_rate(packed, memory, 1 << 30);
     completion(v);
-    small(v, n < 10 ? n : 10, memory, packed);
+    small(v, n, memory, packed);
     large(v, n, memory, packed);
-    transposed(v, n < 3 ? n : 3, memory, packed);
-    one_shot(v, n < 3 ? n : 3, memory);
+    transposed(v, n, memory, packed);
+    one_shot(v, n, memory);
     queries(context, memory);
     return 0;
 }

@@ -12,12 +12,13 @@
  *   tempi_raise_flag            stores a word where the host polls it
  */
 
-/* Words that a thread has in flight: what makes 16 bytes, by measurement; more costs registers, and threads. */
-#define TEMPI_DEPTH_1 8
-#define TEMPI_DEPTH_2 8
+/* Words that a thread has in flight, by measurement: fewer hide too little latency, more cost registers and so threads.
+ * src/pack/plan.rs counts on them. */
+#define TEMPI_DEPTH_1 4
+#define TEMPI_DEPTH_2 4
 #define TEMPI_DEPTH_4 4
-#define TEMPI_DEPTH_8 2
-#define TEMPI_DEPTH_16 1
+#define TEMPI_DEPTH_8 4
+#define TEMPI_DEPTH_16 2
 
 /* Byte offsets are summed in unsigned integers, where a sum may wrap, and read as signed ones. */
 typedef int32_t tempi_offset_o32;

@@ -7,11 +7,17 @@
 use super::kernel::{Args, Axis, Direction, MAX_DIMS, index};
 use crate::ir::{Dim, Strided};
 
-/// Threads of a block.
-pub const THREADS: u32 = 256;
-
 /// Words that a thread has in flight, by log₂ of their bytes: `TEMPI_DEPTH_…` of `kernels/body.h`.
-const DEPTH: [u32; 5] = [8, 8, 4, 2, 1];
+const DEPTH: [u32; 5] = [4, 4, 4, 4, 2];
+
+/// Threads of a block while the multiprocessors have at most one block each: more blocks, and so more of the machine.
+const FEW_THREADS: u32 = 256;
+
+/// Threads of a block otherwise: fewer blocks, and so fewer completions to count.
+const MANY_THREADS: u32 = 512;
+
+/// Blocks of [`MANY_THREADS`] that a multiprocessor runs at once.
+const RESIDENT: u32 = 2048 / MANY_THREADS;
 
 /// Bytes that the device's memory moves at least.
 const SECTOR: u64 = 32;
@@ -21,14 +27,31 @@ const SECTOR: u64 = 32;
 pub struct Limits {
     /// Words of one launch, at most 2³¹ - 1.
     pub words: u32,
-    /// Blocks of one launch.
-    pub blocks: u32,
+    /// Multiprocessors of the device.
+    pub multiprocessors: u32,
 }
 
 impl Limits {
-    /// Those of a device with this many multiprocessors: as many blocks as it runs at once.
-    pub fn of_device(multiprocessors: u32) -> Self {
-        Self { words: (1 << 31) - 1, blocks: multiprocessors.saturating_mul(2048 / THREADS).max(1) }
+    /// The kernels' own on a device with this many multiprocessors.
+    pub const fn of_device(multiprocessors: u32) -> Self {
+        Self { words: i32::MAX.unsigned_abs(), multiprocessors }
+    }
+
+    /// The grid and the block for `words` words of which a thread takes `depth` at a time. A block beyond the last
+    /// takes its next tile when it is done: while packing, a few waves of blocks keep neighbouring tiles together;
+    /// unpacking was faster with a block for nearly every tile.
+    fn shape(self, words: u32, depth: u32, direction: Direction) -> (u32, u32) {
+        let multiprocessors = self.multiprocessors.max(1);
+        let few = words.div_ceil(FEW_THREADS * depth);
+        if few <= multiprocessors {
+            return (few, FEW_THREADS);
+        }
+        let waves = match direction {
+            Direction::Pack => 4,
+            Direction::Unpack => 16,
+        };
+        let most = multiprocessors.saturating_mul(RESIDENT * waves);
+        (words.div_ceil(MANY_THREADS * depth).min(most), MANY_THREADS)
     }
 }
 
@@ -123,8 +146,9 @@ pub fn launches(
         args,
         kernel: index(log2, direction, wide),
         completion,
-        tile: THREADS * DEPTH.get(log2 as usize).unwrap_or(&1),
-        blocks: limits.blocks.max(1),
+        depth: *DEPTH.get(log2 as usize).unwrap_or(&1),
+        direction,
+        limits,
         next: 0,
         total: if layout.size > 0 { total } else { 0 },
     }
@@ -145,9 +169,9 @@ pub struct Launches<'a> {
     args: Args,
     kernel: usize,
     completion: Option<Completion>,
-    /// Words of a block's tile, and blocks of a launch at most.
-    tile: u32,
-    blocks: u32,
+    depth: u32,
+    direction: Direction,
+    limits: Limits,
     next: u64,
     total: u64,
 }
@@ -190,8 +214,8 @@ impl Iterator for Launches<'_> {
             args.counter = completion.counter;
             args.value = completion.value;
         }
-        let grid = args.words.div_ceil(self.tile).min(self.blocks);
-        Some(Launch { kernel: self.kernel, grid, block: THREADS, args })
+        let (grid, block) = self.limits.shape(args.words, self.depth, self.direction);
+        Some(Launch { kernel: self.kernel, grid, block, args })
     }
 }
 
