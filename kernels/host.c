@@ -10,7 +10,7 @@
 
 #define TEMPI_FN static inline
 #define TEMPI_UNROLL
-#define TEMPI_UNROLL_DIMS
+#define TEMPI_NO_UNROLL
 
 typedef void *tempi_translate(uint64_t address, size_t bytes, int write);
 

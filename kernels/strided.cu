@@ -5,19 +5,13 @@
  */
 #define TEMPI_FN static __attribute__((device, always_inline)) inline
 #define TEMPI_UNROLL _Pragma("unroll")
-#ifndef TEMPI_UNROLL_DIMS
-#define TEMPI_UNROLL_DIMS _Pragma("nounroll")
-#endif
+#define TEMPI_NO_UNROLL _Pragma("nounroll")
 
 #include "strided.h"
 
-/* Sources are read once and by nobody else while a kernel runs (MPI forbids it): the read-only path. */
-#ifndef TEMPI_LOAD
+/* Sources are read by these kernels and written by nobody while one runs (MPI forbids it): the read-only path. */
 #define TEMPI_LOAD "ld.global.nc"
-#endif
-#ifndef TEMPI_STORE
 #define TEMPI_STORE "st.global"
-#endif
 
 #define TEMPI_ACCESS(SIZE, TYPE, REGISTER)                                                                       \
     TEMPI_FN tempi_word_##SIZE tempi_load_##SIZE(uint64_t address)                                               \

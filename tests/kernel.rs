@@ -18,7 +18,7 @@ use tempi::pack::plan::{Completion, Launch, Limits, launches};
 type Translate = unsafe extern "C" fn(u64, usize, c_int) -> *mut c_void;
 type Run = unsafe extern "C" fn(*const c_char, c_uint, c_uint, *const Args, Translate) -> c_int;
 
-const LIMITS: Limits = Limits { words: (1 << 31) - 1, blocks: 4 };
+const LIMITS: Limits = Limits::of_device(4);
 
 /// `tempi_kernel_run`, compiled once for this test program.
 fn run() -> Run {
@@ -164,7 +164,7 @@ fn check(layout: &Strided, memory_at: u64, packed_at: u64, limits: Limits) -> (u
         let promised = usize::try_from(plan.remaining()).unwrap();
         made = 0;
         for l in plan {
-            assert!(l.args.words <= limits.words && l.grid <= limits.blocks && l.grid > 0);
+            assert!(l.args.words <= limits.words && l.grid > 0);
             assert_eq!(sync(), 0, "told before the last launch");
             launch(&l);
             name = KERNELS[l.kernel].to_str().unwrap();
@@ -280,7 +280,7 @@ fn several_launches() {
         let word = 1 << random.between(0, 4);
         let layout = random.layout(ndims, word, 6, i % 3 == 0);
         let words = u32::try_from(random.between(1, 64)).unwrap();
-        let (made, _) = check(&layout, random.next() % 2 * 8, 0, Limits { words, blocks: 2 });
+        let (made, _) = check(&layout, random.next() % 2 * 8, 0, Limits { words, multiprocessors: 2 });
         several += usize::from(made > 1);
     }
     assert!(several > 300, "{several}");
@@ -301,8 +301,10 @@ fn many_tiles_and_blocks() {
     let dims =
         vec![Dim { count: 3001, stride: 24, packed: 12 }, Dim { count: 5, stride: 90_000, packed: 36_012 }];
     let layout = Strided { offset: -8, block: 12, dims, size: 180_060 };
-    for blocks in [1, 7, 1000] {
-        assert_eq!(check(&layout, 0, 0, Limits { blocks, ..LIMITS }).0, 1);
+    for multiprocessors in [1, 7, 1000] {
+        for at in [0, 1] {
+            assert_eq!(check(&layout, 0, at, Limits::of_device(multiprocessors)).0, 1);
+        }
     }
 }
 
@@ -373,4 +375,20 @@ fn objects_beyond_the_largest_launch() {
     }
     assert_eq!(next, 1 << 33);
     assert_eq!(all.len(), 5);
+}
+
+#[test]
+fn grids_fit_the_machine() {
+    let shape = |size: i64, direction| {
+        let dims = vec![Dim { count: size / 64, stride: 128, packed: 64 }];
+        let layout = Strided { offset: 0, block: 64, dims, size };
+        let l = launches(&layout, 0x1000, 0x2000, direction, None, Limits::of_device(132)).next().unwrap();
+        (l.grid, l.block)
+    };
+    assert_eq!(shape(128, Direction::Pack), (1, 256));
+    assert_eq!(shape(64 << 10, Direction::Pack), (8, 256));
+    assert_eq!(shape(1 << 20, Direction::Unpack), (128, 256));
+    assert_eq!(shape(4 << 20, Direction::Pack), (256, 512));
+    assert_eq!(shape(128 << 20, Direction::Pack), (132 * 16, 512));
+    assert_eq!(shape(128 << 20, Direction::Unpack), (8192, 512));
 }

@@ -7,13 +7,19 @@
 use super::kernel::{Args, Axis, Direction, MAX_DIMS, index};
 use crate::ir::{Dim, Strided};
 
-/// Threads of a block.
-pub const THREADS: u32 = 256;
+/// Words that a thread has in flight, by log₂ of their bytes: `TEMPI_DEPTH_…` of `kernels/body.h`.
+const DEPTH: [u32; 5] = [4, 4, 4, 4, 2];
 
-/// Words that a thread moves per tile: `TEMPI_DEPTH` of `kernels/body.h`.
-pub const DEPTH: u32 = 4;
+/// Threads of a block while the multiprocessors have at most one block each: more blocks, and so more of the machine.
+const FEW_THREADS: u32 = 256;
 
-/// Bytes that memory moves at least.
+/// Threads of a block otherwise: fewer blocks, and so fewer completions to count.
+const MANY_THREADS: u32 = 512;
+
+/// Blocks of [`MANY_THREADS`] that a multiprocessor runs at once.
+const RESIDENT: u32 = 2048 / MANY_THREADS;
+
+/// Bytes that the device's memory moves at least.
 const SECTOR: u64 = 32;
 
 /// What one launch may hold and use.
@@ -21,14 +27,31 @@ const SECTOR: u64 = 32;
 pub struct Limits {
     /// Words of one launch, at most 2³¹ - 1.
     pub words: u32,
-    /// Blocks of one launch.
-    pub blocks: u32,
+    /// Multiprocessors of the device.
+    pub multiprocessors: u32,
 }
 
 impl Limits {
-    /// Those of a device with this many multiprocessors: as many blocks as it runs at once.
-    pub fn of_device(multiprocessors: u32) -> Self {
-        Self { words: (1 << 31) - 1, blocks: multiprocessors.saturating_mul(2048 / THREADS).max(1) }
+    /// The kernels' own on a device with this many multiprocessors.
+    pub const fn of_device(multiprocessors: u32) -> Self {
+        Self { words: i32::MAX.unsigned_abs(), multiprocessors }
+    }
+
+    /// The grid and the block for `words` words of which a thread takes `depth` at a time. A block beyond the last
+    /// takes its next tile when it is done: while packing, a few waves of blocks keep neighbouring tiles together;
+    /// unpacking was faster with a block for nearly every tile.
+    fn shape(self, words: u32, depth: u32, direction: Direction) -> (u32, u32) {
+        let multiprocessors = self.multiprocessors.max(1);
+        let few = words.div_ceil(FEW_THREADS * depth);
+        if few <= multiprocessors {
+            return (few, FEW_THREADS);
+        }
+        let waves = match direction {
+            Direction::Pack => 4,
+            Direction::Unpack => 16,
+        };
+        let most = multiprocessors.saturating_mul(RESIDENT * waves);
+        (words.div_ceil(MANY_THREADS * depth).min(most), MANY_THREADS)
     }
 }
 
@@ -76,7 +99,7 @@ pub fn launches(
             bits | d.stride.cast_unsigned() | d.packed.cast_unsigned()
         })
         .trailing_zeros();
-    let (dims, outer) = Dims::of(layout, log2);
+    let (dims, outer) = Dims::of(layout, log2, direction);
 
     // A launch takes the dimensions up to the one, `cut`, with which it would hold too many words; that one in pieces.
     let limit = u64::from(limits.words.clamp(1, i32::MAX.unsigned_abs()));
@@ -123,7 +146,9 @@ pub fn launches(
         args,
         kernel: index(log2, direction, wide),
         completion,
-        blocks: limits.blocks.max(1),
+        depth: *DEPTH.get(log2 as usize).unwrap_or(&1),
+        direction,
+        limits,
         next: 0,
         total: if layout.size > 0 { total } else { 0 },
     }
@@ -144,7 +169,9 @@ pub struct Launches<'a> {
     args: Args,
     kernel: usize,
     completion: Option<Completion>,
-    blocks: u32,
+    depth: u32,
+    direction: Direction,
+    limits: Limits,
     next: u64,
     total: u64,
 }
@@ -187,8 +214,8 @@ impl Iterator for Launches<'_> {
             args.counter = completion.counter;
             args.value = completion.value;
         }
-        let grid = args.words.div_ceil(THREADS * DEPTH).min(self.blocks);
-        Some(Launch { kernel: self.kernel, grid, block: THREADS, args })
+        let (grid, block) = self.limits.shape(args.words, self.depth, self.direction);
+        Some(Launch { kernel: self.kernel, grid, block, args })
     }
 }
 
@@ -201,7 +228,7 @@ struct Dims {
 
 impl Dims {
     /// Those of `layout` in words of 2^`log2` bytes, in the order of iteration; and those that find no place.
-    fn of(layout: &Strided, log2: u32) -> (Self, &[Dim]) {
+    fn of(layout: &Strided, log2: u32, direction: Direction) -> (Self, &[Dim]) {
         let mut this = Self { dims: [Dim { count: 1, stride: 0, packed: 0 }; MAX_DIMS], len: 0 };
         let word = 1 << log2;
         if layout.block > word || layout.dims.is_empty() {
@@ -213,45 +240,56 @@ impl Dims {
             this.push(d);
         }
         if layout.block.unsigned_abs() < SECTOR {
-            this.coalesce(taken);
+            this.coalesce(taken, direction);
         }
         (this, outer)
     }
 
-    /// Arranges the last `among` dimensions, sorted by memory stride, where the packed order is another: small blocks
-    /// that lie together in memory are far apart in the packed buffer. Then neither order will do. A few blocks that
-    /// fill a sector of memory, then the dimension that is densest in the packed buffer, fill sectors on both sides.
-    fn coalesce(&mut self, among: usize) {
+    /// Arranges the last `among` dimensions, which are sorted by their stride in memory, when blocks that lie together
+    /// there are far apart in the packed buffer (a transpose). Either order alone would waste most of each sector on
+    /// one side. What serves both: a few blocks that lie together where they are stored, then the dimension that
+    /// lies together where they are loaded (a cache holds its sectors until they are used up), then the rest.
+    fn coalesce(&mut self, among: usize, direction: Direction) {
         let start = self.len - among;
-        let Some(moving) = self.dims.get_mut(start..self.len) else { return };
-        let Some(densest) = (0..among).min_by_key(|&k| moving.get(k).map(|d| d.packed)) else { return };
+        let Some(dims) = self.dims.get_mut(start..self.len) else { return };
+        let Some(densest) = (0..among).min_by_key(|&k| dims.get(k).map(|d| d.packed)) else { return };
         if densest == 0 {
             return;
         }
-        // The densest in front; the one whose memory stride is least follows.
-        if let Some(front) = moving.get_mut(..=densest) {
+        // [packed, memory, others]: the dimension that is dense in the packed buffer, the one that is in memory.
+        if let Some(front) = dims.get_mut(..=densest) {
             front.rotate_right(1);
         }
-        let near = self.get(start + 1);
-        let want = SECTOR.checked_div(near.stride.unsigned_abs()).unwrap_or(0);
-        if want < 2 {
+        let [packed, memory] = [self.get(start), self.get(start + 1)];
+        if memory.stride.unsigned_abs() >= SECTOR {
             return;
         }
-        let count = near.count.unsigned_abs();
-        let Some(few) = (want..=4 * want).find(|&few| count.is_multiple_of(few)) else { return };
-        let Ok(few) = i64::try_from(few) else { return };
-        let many = Dim { count: near.count / few, stride: near.stride * few, packed: near.packed * few };
-        if self.len == MAX_DIMS && many.count > 1 {
+        let (stored, stride) = match direction {
+            Direction::Pack => (packed, packed.packed),
+            Direction::Unpack => (memory, memory.stride),
+        };
+        if direction == Direction::Unpack
+            && let Some([a, b]) = self.dims.get_mut(start..start + 2)
+        {
+            std::mem::swap(a, b);
+        }
+        // From one sector to eight; two are best.
+        let fill = |bytes: u64| bytes / stride.unsigned_abs().max(1);
+        let sizes = (fill(2 * SECTOR)..=fill(8 * SECTOR)).chain((fill(SECTOR)..fill(2 * SECTOR)).rev());
+        let few =
+            sizes.filter_map(|few| i64::try_from(few).ok()).find(|&few| few > 1 && stored.count % few == 0);
+        let Some(few) = few else { return };
+        if few == stored.count || self.len == MAX_DIMS {
             return;
         }
-        // [few, densest, many, others]; no `many` when few are all.
-        if let Some(slot) = self.dims.get_mut(start + 1) {
-            *slot = many;
+        // [a few of the stored, the loaded, the rest of the stored, others].
+        if let Some(slot) = self.dims.get_mut(start) {
+            *slot = Dim { count: few, ..stored };
         }
-        if many.count == 1 {
-            self.remove(start + 1);
-        }
-        self.insert(start, Dim { count: few, ..near });
+        self.insert(
+            start + 2,
+            Dim { count: stored.count / few, stride: stored.stride * few, packed: stored.packed * few },
+        );
     }
 
     fn as_slice(&self) -> &[Dim] {
@@ -273,13 +311,6 @@ impl Dims {
                 *slot = d;
             }
             self.len += 1;
-        }
-    }
-
-    fn remove(&mut self, k: usize) {
-        if let Some(tail) = self.dims.get_mut(k..self.len) {
-            tail.rotate_left(1);
-            self.len -= 1;
         }
     }
 }
