@@ -5,7 +5,7 @@
 //! cargo bench --bench host -- /usr/lib/.../libmpi.so    against that MPI (one process; mpirun is not needed)
 //! ```
 //!
-//! Prints a table; with `--json` one JSON object a line. Times are microseconds a call over short batches that alternate
+//! Prints a table; with `--json` one JSON object a line; with `--skew=16` memory begins 16 bytes after a page. Times are microseconds a call over short batches that alternate
 //! between the two, so that a disturbance of the machine falls on both. Every shape's bytes are compared too.
 #![allow(
     clippy::unwrap_used,
@@ -210,6 +210,25 @@ impl Mpi {
     }
 }
 
+/// Memory that begins `skew` bytes after a page: where an allocator puts a buffer decides which blocks cross lines.
+struct Buffer {
+    room: Vec<u8>,
+    begin: usize,
+    length: usize,
+}
+
+impl Buffer {
+    fn new(length: usize, skew: usize) -> Self {
+        let room = vec![0; length + 4096 + skew];
+        let begin = room.as_ptr().align_offset(4096) + skew;
+        Self { room, begin, length }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.room[self.begin..self.begin + self.length]
+    }
+}
+
 /// Nanoseconds a call of each round, sorted.
 struct Times(Vec<f64>);
 
@@ -261,11 +280,13 @@ fn measure(contestants: &mut [&mut dyn FnMut()]) -> Vec<Times> {
 fn main() {
     let mut json = false;
     let mut filter = String::new();
+    let mut skew = 0;
     let mut mpi = None;
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "--bench" => {}
             "--json" => json = true,
+            number if number.starts_with("--skew=") => skew = number["--skew=".len()..].parse().unwrap(),
             path if path.contains("libmpi") => mpi = Some(Mpi::open(path)),
             name => name.clone_into(&mut filter),
         }
@@ -279,7 +300,7 @@ fn main() {
         );
     }
     for shape in shapes().iter().filter(|shape| shape.name.contains(&filter)) {
-        report(shape, mpi.as_ref(), json);
+        report(shape, mpi.as_ref(), json, skew);
     }
     if let Some(mpi) = mpi {
         let finalize: unsafe extern "C" fn() -> c_int = mpi.function("MPI_Finalize");
@@ -289,16 +310,20 @@ fn main() {
 }
 
 /// Measures one shape and prints its line.
-fn report(shape: &Shape, mpi: Option<&Mpi>, json: bool) {
+fn report(shape: &Shape, mpi: Option<&Mpi>, json: bool, skew: usize) {
     type Pack = unsafe extern "C" fn(*const u8, c_int, Word, *mut u8, c_int, *mut c_int, Word) -> c_int;
     type Unpack = unsafe extern "C" fn(*const u8, c_int, *mut c_int, *mut u8, c_int, Word, Word) -> c_int;
 
     let layout = shape.layout();
     let size = usize::try_from(layout.size).unwrap();
-    let memory: Vec<u8> = (0..shape.span()).map(|i| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]).collect();
-    let mut landed = vec![0_u8; memory.len()];
-    let mut packed = vec![0_u8; size];
-    let (source, target, buffer) = (memory.as_ptr(), landed.as_mut_ptr(), packed.as_mut_ptr());
+    let span = shape.span();
+    let (mut memory, mut landed, mut packed) =
+        (Buffer::new(span, skew), Buffer::new(span, skew), Buffer::new(size, 0));
+    for (i, byte) in memory.bytes().iter_mut().enumerate() {
+        *byte = i.to_le_bytes()[0] ^ i.to_le_bytes()[1];
+    }
+    let source = memory.bytes().as_ptr();
+    let (target, buffer) = (landed.bytes().as_mut_ptr(), packed.bytes().as_mut_ptr());
     // SAFETY: the buffers hold the layout's span and size.
     let mut our_pack = || unsafe { pack(black_box(&layout), source, buffer) };
     // SAFETY: as above.
@@ -321,13 +346,13 @@ fn report(shape: &Shape, mpi: Option<&Mpi>, json: bool) {
         mpi_pack();
         mpi_unpack();
         let mut ours = vec![0_u8; size];
-        let mut ours_landed = vec![0_u8; memory.len()];
+        let mut ours_landed = vec![0_u8; span];
         // SAFETY: buffers of the same lengths.
         unsafe { pack(&layout, source, ours.as_mut_ptr()) };
         // SAFETY: as above.
         unsafe { unpack(&layout, ours.as_ptr(), ours_landed.as_mut_ptr()) };
-        assert!(ours == packed, "{}: packed bytes differ", shape.name);
-        assert!(ours_landed == landed, "{}: unpacked bytes differ", shape.name);
+        assert!(ours == packed.bytes(), "{}: packed bytes differ", shape.name);
+        assert!(ours_landed == landed.bytes(), "{}: unpacked bytes differ", shape.name);
         (measure(&mut [&mut mpi_pack, &mut our_pack]), measure(&mut [&mut mpi_unpack, &mut our_unpack]))
     } else {
         (measure(&mut [&mut our_pack]), measure(&mut [&mut our_unpack]))

@@ -77,7 +77,6 @@ unsafe fn copy(layout: &Strided, direction: Direction, from: *const u8, to: *mut
         32 => run!(Fixed::<32>),
         33..=63 => run!(Pair::<32>(length)),
         64 => run!(Fixed::<64>),
-        65..=128 => run!(Pair::<64>(length)),
         _ => run!(Long(length)),
     }
 }

@@ -39,6 +39,26 @@ impl Axis {
     }
 }
 
+/// Bytes to the next four repetitions of a long row on one side.
+///
+/// Told that these are multiples of one stride, the compiler reaches each block by an addition to the last one's address,
+/// and four additions that wait for one another are slower than four short copies. So they are made outside [`long_row`],
+/// which is never inlined.
+#[derive(Clone, Copy)]
+struct Steps {
+    once: isize,
+    twice: isize,
+    thrice: isize,
+    four: isize,
+}
+
+impl Steps {
+    fn new(once: isize) -> Self {
+        let twice = once.wrapping_mul(2);
+        Self { once, twice, thrice: once.wrapping_mul(3), four: once.wrapping_mul(4) }
+    }
+}
+
 /// The loops of one layout in one direction.
 pub(super) struct Nest<'a> {
     direction: Direction,
@@ -135,17 +155,30 @@ impl<'a> Nest<'a> {
         let mut left = self.inner.count;
         while left > 0 {
             let strip = Axis { count: left.min(self.strip), ..self.inner };
-            let (mut row_from, mut row_to) = (from, to);
-            for _ in 0..self.second.count {
-                // SAFETY: the row begins at a repetition of both dimensions, and the strip ends within the inner one.
-                unsafe { row(block, strip, row_from, row_to) };
-                row_from = row_from.wrapping_offset(self.second.from);
-                row_to = row_to.wrapping_offset(self.second.to);
+            if strip.count < LONG {
+                // SAFETY: every row begins at a repetition of both dimensions; the strip ends within the inner one.
+                self.rows(from, to, |from, to| unsafe { row(block, strip, from, to) });
+            } else {
+                let (step_from, step_to) = (Steps::new(strip.from), Steps::new(strip.to));
+                // SAFETY: as above.
+                self.rows(from, to, |from, to| unsafe {
+                    long_row(block, strip.count, step_from, step_to, from, to)
+                });
             }
-            let (step_from, step_to) = (bytes(strip.count), bytes(strip.count));
-            from = from.wrapping_offset(step_from.wrapping_mul(strip.from));
-            to = to.wrapping_offset(step_to.wrapping_mul(strip.to));
+            let count = bytes(strip.count);
+            from = from.wrapping_offset(count.wrapping_mul(strip.from));
+            to = to.wrapping_offset(count.wrapping_mul(strip.to));
             left -= strip.count;
+        }
+    }
+
+    /// Runs the second loop: `row` at each of its repetitions.
+    #[inline]
+    fn rows(&self, mut from: *const u8, mut to: *mut u8, row: impl Fn(*const u8, *mut u8)) {
+        for _ in 0..self.second.count {
+            row(from, to);
+            from = from.wrapping_offset(self.second.from);
+            to = to.wrapping_offset(self.second.to);
         }
     }
 }
@@ -179,6 +212,46 @@ unsafe fn row(block: impl Block, axis: Axis, mut from: *const u8, mut to: *mut u
         unsafe { block.copy(from, to) };
         from = from.wrapping_offset(axis.from);
         to = to.wrapping_offset(axis.to);
+        left -= 1;
+    }
+}
+
+/// Repetitions from which on a row is worth [`long_row`].
+const LONG: i64 = 96;
+
+/// Copies `count` blocks, for rows long enough that their own length, not the call, decides their time.
+///
+/// # Safety
+///
+/// As for [`Nest::run`], for `count` repetitions at those steps.
+#[inline(never)]
+unsafe fn long_row(
+    block: impl Block,
+    count: i64,
+    step_from: Steps,
+    step_to: Steps,
+    mut from: *const u8,
+    mut to: *mut u8,
+) {
+    let mut left = count;
+    while left >= 4 {
+        // SAFETY: four repetitions are left, and this is the first of them.
+        unsafe { block.copy(from, to) };
+        // SAFETY: the second.
+        unsafe { block.copy(from.wrapping_offset(step_from.once), to.wrapping_offset(step_to.once)) };
+        // SAFETY: the third.
+        unsafe { block.copy(from.wrapping_offset(step_from.twice), to.wrapping_offset(step_to.twice)) };
+        // SAFETY: the fourth.
+        unsafe { block.copy(from.wrapping_offset(step_from.thrice), to.wrapping_offset(step_to.thrice)) };
+        from = from.wrapping_offset(step_from.four);
+        to = to.wrapping_offset(step_to.four);
+        left -= 4;
+    }
+    while left > 0 {
+        // SAFETY: one repetition at least is left.
+        unsafe { block.copy(from, to) };
+        from = from.wrapping_offset(step_from.once);
+        to = to.wrapping_offset(step_to.once);
         left -= 1;
     }
 }
