@@ -3,8 +3,8 @@
  * gpu.h - the CUDA driver through dlopen, and the hand-written competitor's kernels.
  *
  * A program that includes this needs no CUDA header, library or compiler. gpu_open() answers 0 where there is no
- * driver or no device. The competitor (rival.cu) is optional: where its PTX does not load - on a simulated driver,
- * say - gpu.rival stays 0 and the figures that need it are left out.
+ * driver or no device. The competitor (rival.cu) is optional: where its PTX does not load, and on a simulated
+ * driver, gpu.rival stays 0 and the figures that need it are left out.
  */
 #ifndef BENCH_GPU_H
 #define BENCH_GPU_H
@@ -112,7 +112,10 @@ static inline void gpu_load_rival(const char *path)
     char name[32], *text;
     void *module, *host;
     long length;
-    FILE *file = path ? fopen(path, "rb") : NULL;
+    FILE *file;
+    if (strncmp(gpu.name, "Simulated", 9) == 0) /* the simulated driver runs the library's own kernels only */
+        return;
+    file = path ? fopen(path, "rb") : NULL;
     if (file == NULL)
         return;
 #define X(name, parameters)                                                                                            \
