@@ -253,7 +253,12 @@ impl Describe for System {
         let c = family().constants();
         let envelope = envelope(datatype)?;
         if predefined(envelope.combiner, c) {
-            return Ok(Node::Named);
+            let pair = family().pairs().into_iter().find(|(handle, _)| handle.key() == datatype.key());
+            return Ok(pair.map_or(Node::Named, |(_, (first, second_at, second))| Node::Pair {
+                first,
+                second_at,
+                second,
+            }));
         }
         // Several parts: indexed types of many blocks and structs. Their contents are not asked for.
         let known = [
@@ -286,6 +291,14 @@ impl Describe for System {
         let rc = unsafe { next::MPI_Type_get_extent(datatype, &raw mut lb, &raw mut extent) };
         check("MPI_Type_get_extent", rc)?;
         Ok(Bounds { lb: lb as i64, extent: extent as i64 })
+    }
+
+    fn true_bounds(&self, datatype: MPI_Datatype) -> Result<Option<Bounds>, Error> {
+        let (mut lb, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
+        // SAFETY: as above.
+        let rc = unsafe { next::MPI_Type_get_true_extent(datatype, &raw mut lb, &raw mut extent) };
+        check("MPI_Type_get_true_extent", rc)?;
+        Ok(Some(Bounds { lb: lb as i64, extent: extent as i64 }))
     }
 
     fn size(&self, datatype: MPI_Datatype) -> Result<i64, Error> {

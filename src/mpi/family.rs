@@ -214,6 +214,27 @@ impl Family {
         })
     }
 
+    /// The predefined types of two values whose parts do not follow one another to the end (`MPI_FLOAT_INT` and `MPI_2INT` have no
+    /// padding): bytes of the first, place and bytes of the second, as C lays out `struct { T value; int index; }`.
+    pub fn pairs(self) -> [(MPI_Datatype, (i64, i64, i64)); 4] {
+        let [double_int, long_int, short_int, long_double_int] = match self {
+            Self::Mpich => [0x8c00_0001, 0x8c00_0002, 0x8c00_0003, 0x8c00_0004],
+            Self::Standard => [0x229, 0x22a, 0x22c, 0x22d],
+            Self::OpenMpi => [
+                object(c"ompi_mpi_double_int"),
+                object(c"ompi_mpi_long_int"),
+                object(c"ompi_mpi_short_int"),
+                object(c"ompi_mpi_longdbl_int"),
+            ],
+        };
+        [
+            (MPI_Datatype(double_int), (8, 8, 4)),
+            (MPI_Datatype(long_int), (8, 8, 4)),
+            (MPI_Datatype(short_int), (2, 4, 4)),
+            (MPI_Datatype(long_double_int), (16, 16, 4)),
+        ]
+    }
+
     /// `MPI_DATATYPE_NULL`.
     pub fn datatype_null(self) -> MPI_Datatype {
         MPI_Datatype(match self {
