@@ -127,7 +127,7 @@ SIM_CALL(cuMemHostRegister_v2, SIM_CONTEXT, (void *address, size_t size, unsigne
         return CUDA_ERROR_INVALID_VALUE;
     if (sim_is_ours(first))
         return CUDA_ERROR_INVALID_VALUE;
-    if (sim_find(first) != NULL || sim_find(first + size - 1) != NULL)
+    if (sim_overlaps(first, size))
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     sim_register(address, size)->flags = flags;
     return CUDA_SUCCESS;

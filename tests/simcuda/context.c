@@ -305,6 +305,7 @@ SIM_CALL(cuCtxDisablePeerAccess, SIM_CONTEXT, (struct context *peer), (peer), "%
     for (i = 0; i < SIM_MAX_PEERS; i++)
         if (context->peers[i] == peer) {
             context->peers[i] = NULL;
+            sim_access_changed();
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;

@@ -38,7 +38,7 @@ static struct {
     size_t size;
 } freed[1024]; /* the last ones, for what a trap says */
 static size_t frees;
-static uint64_t generation = 1; /* changes whenever an allocation ends */
+static uint64_t generation = 1; /* changes whenever an access that was good may no longer be */
 
 static uint64_t up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 static uint64_t down(uint64_t value, uint64_t to) { return value / to * to; }
@@ -67,6 +67,14 @@ struct allocation *sim_find(uint64_t address)
         return NULL;
     return live[n - 1];
 }
+
+int sim_overlaps(uint64_t address, size_t size)
+{
+    size_t n = below(address);
+    return sim_find(address) != NULL || (n < count && live[n]->base - address < size);
+}
+
+void sim_access_changed(void) { __atomic_add_fetch(&generation, 1, __ATOMIC_SEQ_CST); }
 
 struct allocation *sim_ipc_find(const uint64_t origin[3])
 {
@@ -252,7 +260,7 @@ void sim_release(struct allocation *gone)
     count--;
     freed[frees % 1024].base = gone->base;
     freed[frees++ % 1024].size = gone->size;
-    __atomic_add_fetch(&generation, 1, __ATOMIC_SEQ_CST);
+    sim_access_changed();
     switch (gone->kind) {
     case SIM_REGISTERED_MEMORY:
         break;

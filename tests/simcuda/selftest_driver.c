@@ -243,6 +243,28 @@ static void log_and_report(void)
     unlink(name);
 }
 
+static char report_name[] = "/tmp/simcuda-report-XXXXXX";
+
+static void check_report(void)
+{
+    char text[4096] = "", want[64];
+    FILE *report = fopen(report_name, "r");
+    TRUE(report != NULL);
+    TRUE(fread(text, 1, sizeof text - 1, report) > 0);
+    snprintf(want, sizeof want, "%d memory pinned 1 77\n", (int)getpid());
+    TRUE(strstr(text, want) != NULL);
+    unlink(report_name);
+}
+
+static void report_at_exit(void)
+{
+    TRUE(mkstemp(report_name) >= 0);
+    setenv("SIMCUDA_REPORT", report_name, 1);
+    atexit(check_report); /* runs after the driver's own handler */
+    begin();
+    pinned_memory(77);
+}
+
 /* --------------------------------------------------------------- processes */
 
 static void fork_and_exit(void)
@@ -381,6 +403,7 @@ const struct test driver_tests[] = {
     {"faults", faults, "SIMCUDA_FAIL=cuMemAlloc:2", 0, NULL, 0},
     {"bad_fault_rule", faults, "SIMCUDA_FAIL=cuMemAlloc", SIGABRT, "SIMCUDA_FAIL", 0},
     {"log_and_report", log_and_report, NULL, 0, NULL, 0},
+    {"report_at_exit", report_at_exit, NULL, 0, NULL, 0},
     {"fork_and_exit", fork_and_exit, NULL, 0, NULL, 1},
     {"call_at_exit", call_at_exit, NULL, 0, NULL, 0},
     {"interprocess", interprocess, NULL, 0, NULL, 1},

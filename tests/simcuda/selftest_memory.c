@@ -153,6 +153,7 @@ static void registered_memory(void)
     TRUE(posix_memalign((void **)&plain, 4096, 8192) == 0);
     OK(cuMemHostRegister_v2, plain, Z(8192), 2u);
     GIVES(712, cuMemHostRegister_v2, plain, Z(8192), 2u);
+    GIVES(712, cuMemHostRegister_v2, plain + 4096, Z(4096), 2u);
     OK(cuPointerGetAttribute, &type, 2, (address)(uintptr_t)plain + 77);
     TRUE(type == 1);
     OK(cuMemHostGetDevicePointer_v2, &device, plain, 0u);

@@ -10,7 +10,22 @@
  * The one lock: sim_enter takes it, sim_leave drops it, so the body of every
  * driver call runs locked.  Whatever is declared here is called with the lock
  * held, except where it says "unlocked".  No CUDA header is used; numbers and
- * struct layouts are those of cuda.h. */
+ * struct layouts are those of cuda.h.
+ *
+ * Environment, read at cuInit:
+ *   SIMCUDA_DEVICES=1     number of devices; 0: cuInit gives NO_DEVICE
+ *   SIMCUDA_READABLE=0    1: the CPU may touch device memory, which lets any MPI
+ *                         play one that is CUDA-aware
+ *   SIMCUDA_DELAY_US=50   the longest usual delay before queued work runs
+ *   SIMCUDA_LAZY=1        0: no delay
+ *   SIMCUDA_SEED=1        of delays, choices and addresses
+ *   SIMCUDA_MEMORY        bytes a device has, 141 GiB normally
+ *   SIMCUDA_CC=90, SIMCUDA_DRIVER=13000   compute capability, driver version
+ *   SIMCUDA_FAIL          calls that fail: faults.c
+ *   SIMCUDA_LOG=path      one line a call: log.c
+ *   SIMCUDA_REPORT=path   what is alive at exit: report.c
+ * For tests, by dlsym: simcuda_arm, simcuda_fired, simcuda_calls (faults.c),
+ * simcuda_report, simcuda_live (report.c). */
 #ifndef SIMCUDA_H
 #define SIMCUDA_H
 
@@ -223,6 +238,8 @@ struct allocation {
 
 struct allocation *sim_find(uint64_t address);
 struct allocation *sim_ipc_find(const uint64_t origin[3]);
+/* does any allocation share a byte with [address, address + size)? */
+int sim_overlaps(uint64_t address, size_t size);
 /* is it an address that only this driver hands out? */
 int sim_is_ours(uint64_t address);
 /* new memory, or NULL when there is no room; fd >= 0: of that file, at that offset */
@@ -230,6 +247,7 @@ struct allocation *sim_allocate(enum sim_memory kind, int device, size_t size, i
 struct allocation *sim_register(void *address, size_t size);
 void sim_release(struct allocation *allocation);
 void sim_memory_of(struct context *context); /* its memory ends with a context */
+void sim_access_changed(void); /* forget what earlier accesses have proved */
 int sim_device_file(int device, uint64_t address, uint64_t *offset);
 unsigned sim_memory_count(enum sim_memory kind, size_t *bytes);
 /* where the simulator may touch [address, address + size) for work of
