@@ -152,7 +152,7 @@ static shape shape_of(const tempi_strided *a, int64_t word, unsigned threads, un
 static shape planned(const tempi_strided *a, int64_t word, int unpack)
 {
     const shape few = shape_of(a, word, 256, 0);
-    return few.grid <= (unsigned)sms ? few : shape_of(a, word, 512, unpack ? 16 : 4);
+    return few.grid <= (unsigned)sms ? few : shape_of(a, word, 512, unpack ? 16 : 8);
 }
 
 static void launch(CUfunction f, tempi_strided *a, shape by, CUstream s)
@@ -479,7 +479,7 @@ static void large(variant *v, int n, CUdeviceptr memory, CUdeviceptr packed)
         large_row(&v[i], memory, packed, 0, 0, 0);
         large_row(&v[i], memory, packed, 0, 0, 1);
         for (int threads = 256; threads <= 1024; threads *= 2)
-            for (int waves = 0; waves <= 16; waves = waves ? 4 * waves : 1)
+            for (int waves = 0; waves <= 16; waves = waves ? 2 * waves : 4)
                 large_row(&v[i], memory, packed, threads, waves, 0);
     }
     printf("\nDevice-to-device copy again: %.0f\n", copy_rate(packed, memory, 1 << 30));

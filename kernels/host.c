@@ -12,6 +12,11 @@
 #define TEMPI_UNROLL
 #define TEMPI_NO_UNROLL
 
+/* What src/pack/kernel.rs asserts of its mirror. */
+_Static_assert(sizeof(tempi_dim) == 32 && offsetof(tempi_dim, shift) == 24, "tempi_dim");
+_Static_assert(sizeof(tempi_strided) == 64 + 32 * (TEMPI_MAX_DIMS - 1), "tempi_strided");
+_Static_assert(offsetof(tempi_strided, ndims) == 40 && offsetof(tempi_strided, dims) == 64, "tempi_strided");
+
 typedef void *tempi_translate(uint64_t address, size_t bytes, int write);
 
 static _Thread_local tempi_translate *translate;

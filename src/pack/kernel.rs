@@ -128,7 +128,8 @@ pub const KERNELS: [&CStr; 20] = [
     c"tempi_unpack_w16_o64",
 ];
 
-/// The module that holds [`KERNELS`]: PTX that any driver since CUDA 9 and any GPU since Pascal takes.
+/// The module that holds [`KERNELS`]: PTX 5.0 for `sm_60`, which any driver since CUDA 8 compiles for any GPU
+/// since Pascal.
 pub const PTX: &CStr = {
     match CStr::from_bytes_with_nul(concat!(include_str!("../../kernels/strided.ptx"), "\0").as_bytes()) {
         Ok(text) => text,

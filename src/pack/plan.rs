@@ -38,8 +38,8 @@ impl Limits {
     }
 
     /// The grid and the block for `words` words of which a thread takes `depth` at a time. A block beyond the last
-    /// takes its next tile when it is done: while packing, a few waves of blocks keep neighbouring tiles together;
-    /// unpacking was faster with a block for nearly every tile.
+    /// takes its next tile when it is done: that saves completions, but keeps neighbouring tiles less together, which
+    /// matters more where memory is written in pieces. The waves are measured.
     fn shape(self, words: u32, depth: u32, direction: Direction) -> (u32, u32) {
         let multiprocessors = self.multiprocessors.max(1);
         let few = words.div_ceil(FEW_THREADS * depth);
@@ -47,7 +47,7 @@ impl Limits {
             return (few, FEW_THREADS);
         }
         let waves = match direction {
-            Direction::Pack => 4,
+            Direction::Pack => 8,
             Direction::Unpack => 16,
         };
         let most = multiprocessors.saturating_mul(RESIDENT * waves);
