@@ -118,7 +118,8 @@ impl Mpi {
         assert!(!library.is_null(), "cannot load {path}");
         let mut this = Self { library, system: System::Mpich };
         if !this.symbol("ompi_mpi_byte").is_null() {
-            this.system = System::OpenMpi;
+            let old = this.version().starts_with("Open MPI v4");
+            this.system = if old { System::OpenMpi4 } else { System::OpenMpi5 };
         }
         let init: unsafe extern "C" fn(*mut c_int, *mut c_void) -> c_int = this.function("MPI_Init");
         // SAFETY: MPI_Init takes null for both (MPI-4.1 section 11.2.1).
@@ -142,7 +143,7 @@ impl Mpi {
 
     fn handle(&self, open_mpi: &str, mpich: Word) -> Word {
         match self.system {
-            System::OpenMpi => self.symbol(open_mpi) as Word,
+            System::OpenMpi4 | System::OpenMpi5 => self.symbol(open_mpi) as Word,
             System::Mpich => mpich,
         }
     }
@@ -184,7 +185,7 @@ impl Mpi {
         if let Some((edge, dimension, width)) = shape.face {
             let (sizes, mut parts, mut starts) = ([edge; 3], [edge; 3], [0; 3]);
             (parts[dimension], starts[dimension]) = (width, edge - width);
-            let order = if self.system == System::OpenMpi { 0 } else { 56 };
+            let order = if self.system == System::Mpich { 56 } else { 0 };
             let make: Subarray = self.function("MPI_Type_create_subarray");
             // SAFETY: three sizes, parts and starts that fit.
             unsafe {

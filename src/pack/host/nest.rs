@@ -2,8 +2,7 @@
 //!
 //! The inner loop runs along the dimension that is densest in the packed buffer, the second along the one that is densest
 //! in memory. Where the two differ, the layout is a transpose, and the inner loop is cut into strips: short enough that
-//! the cache lines it touches in memory are still there when the second loop comes back for their next bytes, long
-//! enough to fill a line of the packed buffer. Depends on `ir` only. The invariant: every repetition is visited
+//! the cache lines it touches in memory are still there when the second loop comes back for their next bytes. Depends on `ir` only. The invariant: every repetition is visited
 //! exactly once.
 
 use super::block::Block;
@@ -95,7 +94,7 @@ impl<'a> Nest<'a> {
                         skip: Some(index),
                         inner: axis(dim),
                         second: axis(first),
-                        strip: strip(layout.block, first.count),
+                        strip: strip(direction, first.count),
                     },
                     _ => Self {
                         direction,
@@ -256,16 +255,17 @@ unsafe fn long_row(
     }
 }
 
-/// Bytes in a cache line of the processors we build for.
-const LINE: i64 = 64;
-
-/// How long a strip of a transpose is: it fills a line of the packed buffer, touches 8 to 16 lines in memory at a time (an L1
-/// cache has 8 to 12 ways, and the strides of a transpose like to be powers of two), and is longer where the
-/// second loop is so short that the loops themselves would cost more than the copies.
-fn strip(block: i64, second: i64) -> i64 {
-    let fills = LINE.checked_div(block).unwrap_or(LINE).clamp(8, 16);
+/// How long a strip of a transpose is. Each of its blocks lies in a line of its own in memory, and the strides of a transpose like to
+/// be powers of two, so that all those lines compete for the 8 to 12 ways of one set of an L1 cache: lines that are
+/// stored to must fit there, lines that are only read may come from the L2. It is longer where the second loop is so
+/// short that the loops themselves would cost more than the copies.
+fn strip(direction: Direction, second: i64) -> i64 {
+    let fits = match direction {
+        Direction::Pack => 16,
+        Direction::Unpack => 8,
+    };
     let worth = 128_i64.checked_div(second).unwrap_or(0);
-    fills.max(worth)
+    fits.max(worth)
 }
 
 /// A distance in bytes as pointers take it.
