@@ -11,6 +11,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
+    clippy::format_push_string,
     reason = "a benchmark may stop"
 )]
 

@@ -2,8 +2,8 @@
 //!
 //! The inner loop runs along the dimension that is densest in the packed buffer, the second along the one that is densest
 //! in memory. Where the two differ, the layout is a transpose, and the inner loop is cut into strips: short enough that
-//! the cache lines it touches in memory are still there when the second loop comes back for their next bytes. Depends on `ir` only. The invariant: every repetition is visited
-//! exactly once.
+//! the cache lines it touches in memory are still there when the second loop comes back for their next bytes.
+//! Depends on `ir` only. The invariant: every repetition is visited exactly once.
 
 use super::block::Block;
 use crate::ir::{Dim, Strided};
@@ -120,8 +120,8 @@ impl<'a> Nest<'a> {
         unsafe { self.around(self.outer, block, from, to) }
     }
 
-    /// Runs the dimensions `dims`, the last outermost, and the tight loops within them. As deep as there are dimensions: at most 62,
-    /// for each has two repetitions or more and their product is a size in `i64`.
+    /// Runs the dimensions `dims`, the last outermost, and the tight loops within them. As deep as there are
+    /// dimensions: at most 62, for each has two repetitions or more and their product is a size in `i64`.
     ///
     /// # Safety
     ///
@@ -161,7 +161,7 @@ impl<'a> Nest<'a> {
                 let (step_from, step_to) = (Steps::new(strip.from), Steps::new(strip.to));
                 // SAFETY: as above.
                 self.rows(from, to, |from, to| unsafe {
-                    long_row(block, strip.count, step_from, step_to, from, to)
+                    long_row(block, strip.count, step_from, step_to, from, to);
                 });
             }
             let count = bytes(strip.count);
@@ -255,10 +255,10 @@ unsafe fn long_row(
     }
 }
 
-/// How long a strip of a transpose is. Each of its blocks lies in a line of its own in memory, and the strides of a transpose like to
-/// be powers of two, so that all those lines compete for the 8 to 12 ways of one set of an L1 cache: lines that are
-/// stored to must fit there, lines that are only read may come from the L2. It is longer where the second loop is so
-/// short that the loops themselves would cost more than the copies.
+/// How long a strip of a transpose is. Each of its blocks lies in a line of its own in memory, and the strides of a
+/// transpose like to be powers of two, so that all those lines compete for the 8 to 12 ways of one set of an L1 cache:
+/// lines that are stored to must fit there, lines that are only read may come from the L2. It is longer where the
+/// second loop is so short that the loops themselves would cost more than the copies.
 fn strip(direction: Direction, second: i64) -> i64 {
     let fits = match direction {
         Direction::Pack => 16,
