@@ -1,12 +1,14 @@
-//! The CPU packer's speed, alone or turn by turn with an MPI's `MPI_Pack` and `MPI_Unpack` in the same process.
+//! The CPU packer's speed, alone or turn by turn with an MPI's `MPI_Pack` and `MPI_Unpack` in the same
+//! process.
 //!
 //! ```text
 //! cargo bench --bench host                              our loops alone
 //! cargo bench --bench host -- /usr/lib/.../libmpi.so    against that MPI (one process; mpirun is not needed)
 //! ```
 //!
-//! Prints a table; with `--json` one JSON object a line; with `--skew=16` memory begins 16 bytes after a page. Times are microseconds a call over short batches that alternate
-//! between the two, so that a disturbance of the machine falls on both. Every shape's bytes are compared too.
+//! Prints a table; with `--json` one JSON object a line; with `--skew=16` memory begins 16 bytes after a
+//! page. Times are microseconds a call over short batches that alternate between the two, so that a
+//! disturbance of the machine falls on both. Every shape's bytes are compared too.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -22,7 +24,8 @@ use std::time::Instant;
 use tempi::ir::{Dim, Strided};
 use tempi::pack::host::{System, pack, unpack, worthwhile};
 
-/// A shape as nested repetitions of `block` bytes in type-map order, innermost first: (count, stride in bytes).
+/// A shape as nested repetitions of `block` bytes in type-map order, innermost first: (count, stride in
+/// bytes).
 struct Shape {
     name: String,
     block: i64,
@@ -212,7 +215,8 @@ impl Mpi {
     }
 }
 
-/// Memory that begins `skew` bytes after a page: where an allocator puts a buffer decides which blocks cross lines.
+/// Memory that begins `skew` bytes after a page: where an allocator puts a buffer decides which blocks cross
+/// lines.
 struct Buffer {
     room: Vec<u8>,
     begin: usize,

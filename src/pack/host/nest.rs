@@ -1,9 +1,9 @@
 //! The loops around the block: two dimensions in a tight pair of loops, the others by recursion around them.
 //!
-//! The inner loop runs along the dimension that is densest in the packed buffer, the second along the one that is densest
-//! in memory. Where the two differ, the layout is a transpose, and the inner loop is cut into strips: short enough that
-//! the cache lines it touches in memory are still there when the second loop comes back for their next bytes.
-//! Depends on `ir` only. The invariant: every repetition is visited exactly once.
+//! The inner loop runs along the dimension that is densest in the packed buffer, the second along the one
+//! that is densest in memory. Where the two differ, the layout is a transpose, and the inner loop is cut into
+//! strips: short enough that the cache lines it touches in memory are still there when the second loop comes
+//! back for their next bytes. Depends on `ir` only. The invariant: every repetition is visited exactly once.
 
 use super::block::Block;
 use crate::ir::{Dim, Strided};
@@ -40,9 +40,9 @@ impl Axis {
 
 /// Bytes to the next four repetitions of a long row on one side.
 ///
-/// Told that these are multiples of one stride, the compiler reaches each block by an addition to the last one's address,
-/// and four additions that wait for one another are slower than four short copies. So they are made outside [`long_row`],
-/// which is never inlined.
+/// Told that these are multiples of one stride, the compiler reaches each block by an addition to the last
+/// one's address, and four additions that wait for one another are slower than four short copies. So they are
+/// made outside [`long_row`], which is never inlined.
 #[derive(Clone, Copy)]
 struct Steps {
     once: isize,
@@ -113,8 +113,8 @@ impl<'a> Nest<'a> {
     ///
     /// # Safety
     ///
-    /// All blocks that the layout names from `from` must be valid for reads, those from `to` valid for writes, and none
-    /// may overlap one of the other side.
+    /// All blocks that the layout names from `from` must be valid for reads, those from `to` valid for
+    /// writes, and none may overlap one of the other side.
     pub(super) unsafe fn run(&self, block: impl Block, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise.
         unsafe { self.around(self.outer, block, from, to) }
@@ -255,10 +255,11 @@ unsafe fn long_row(
     }
 }
 
-/// How long a strip of a transpose is. Each of its blocks lies in a line of its own in memory, and the strides of a
-/// transpose like to be powers of two, so that all those lines compete for the 8 to 12 ways of one set of an L1 cache:
-/// lines that are stored to must fit there, lines that are only read may come from the L2. It is longer where the
-/// second loop is so short that the loops themselves would cost more than the copies.
+/// How long a strip of a transpose is. Each of its blocks lies in a line of its own in memory, and the
+/// strides of a transpose like to be powers of two, so that all those lines compete for the 8 to 12 ways of
+/// one set of an L1 cache: lines that are stored to must fit there, lines that are only read may come from
+/// the L2. It is longer where the second loop is so short that the loops themselves would cost more than the
+/// copies.
 fn strip(direction: Direction, second: i64) -> i64 {
     let fits = match direction {
         Direction::Pack => 16,

@@ -1,8 +1,8 @@
 //! When the CPU packer is faster than the system MPI's own.
 //!
-//! Pure; depends on `ir` only. The invariant: `true` only where `benches/results/host-2026-11-30.txt` shows a gain in one
-//! direction at least and no loss in the other, with the price of being called at all taken into account (about 75 ns:
-//! what a wrapper spends before it knows the layout).
+//! Pure; depends on `ir` only. The invariant: `true` only where `benches/results/host-2026-11-30.txt` shows a
+//! gain in one direction at least and no loss in the other, with the price of being called at all taken into
+//! account (about 75 ns: what a wrapper spends before it knows the layout).
 #![forbid(unsafe_code)]
 
 use crate::ir::Strided;
@@ -18,7 +18,8 @@ pub enum System {
     Mpich,
 }
 
-/// Whether [`pack`](super::pack) and [`unpack`](super::unpack) are worth their call for `layout` under that MPI.
+/// Whether [`pack`](super::pack) and [`unpack`](super::unpack) are worth their call for `layout` under that
+/// MPI.
 pub fn worthwhile(layout: &Strided, system: System) -> bool {
     let Some(blocks) = layout.size.checked_div(layout.block) else { return false };
     if blocks < 2 {
@@ -38,22 +39,23 @@ pub fn worthwhile(layout: &Strided, system: System) -> bool {
     }
 }
 
-/// Whether short blocks lie in another order in memory than in the packed buffer: MPIs walk in packed order, and we
-/// need not.
+/// Whether short blocks lie in another order in memory than in the packed buffer: MPIs walk in packed order,
+/// and we need not.
 fn is_transpose(layout: &Strided) -> bool {
     let first = layout.dims.first().map_or(0, |dim| dim.packed);
     layout.block <= 64 && layout.dims.iter().any(|dim| dim.packed < first)
 }
 
-/// Whether many short blocks lie so far apart that each costs a cache line and every few a page: then memory is all
-/// that counts.
+/// Whether many short blocks lie so far apart that each costs a cache line and every few a page: then memory
+/// is all that counts.
 fn scattered(layout: &Strided) -> bool {
     layout.dims.first().is_some_and(|dim| {
         layout.block < 64 && dim.stride.unsigned_abs() >= 256 && layout.size / layout.block >= 1024
     })
 }
 
-/// Bytes of the cache lines that are read or written, both sides together; beyond a cache's size memory is all that counts.
+/// Bytes of the cache lines that are read or written, both sides together; beyond a cache's size memory is
+/// all that counts.
 fn touched(layout: &Strided) -> i64 {
     let apart = layout.dims.first().map_or(0, |dim| dim.stride.saturating_abs().min(64));
     let line = layout.block.max(apart);

@@ -32,8 +32,8 @@ impl Random {
     }
 }
 
-/// A layout from extents (innermost in memory first), gaps after each dimension, signs, and the order of the packed buffer
-/// (which names dimensions, fastest first).
+/// A layout from extents (innermost in memory first), gaps after each dimension, signs, and the order of the
+/// packed buffer (which names dimensions, fastest first).
 fn layout(block: i64, counts: &[i64], gaps: &[i64], reversed: &[bool], packed: &[usize]) -> Strided {
     let mut stride = block;
     let mut dims = Vec::new();
