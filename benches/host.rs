@@ -1,16 +1,19 @@
-//! The CPU packer's speed, alone or turn by turn with an MPI's `MPI_Pack` and `MPI_Unpack` in the same process.
+//! The CPU packer's speed, alone or turn by turn with an MPI's `MPI_Pack` and `MPI_Unpack` in the same
+//! process.
 //!
 //! ```text
 //! cargo bench --bench host                              our loops alone
 //! cargo bench --bench host -- /usr/lib/.../libmpi.so    against that MPI (one process; mpirun is not needed)
 //! ```
 //!
-//! Prints a table; with `--json` one JSON object a line; with `--skew=16` memory begins 16 bytes after a page. Times are microseconds a call over short batches that alternate
-//! between the two, so that a disturbance of the machine falls on both. Every shape's bytes are compared too.
+//! Prints a table; with `--json` one JSON object a line; with `--skew=16` memory begins 16 bytes after a
+//! page. Times are microseconds a call over short batches that alternate between the two, so that a
+//! disturbance of the machine falls on both. Every shape's bytes are compared too.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
+    clippy::format_push_string,
     reason = "a benchmark may stop"
 )]
 
@@ -21,7 +24,8 @@ use std::time::Instant;
 use tempi::ir::{Dim, Strided};
 use tempi::pack::host::{System, pack, unpack, worthwhile};
 
-/// A shape as nested repetitions of `block` bytes in type-map order, innermost first: (count, stride in bytes).
+/// A shape as nested repetitions of `block` bytes in type-map order, innermost first: (count, stride in
+/// bytes).
 struct Shape {
     name: String,
     block: i64,
@@ -118,7 +122,8 @@ impl Mpi {
         assert!(!library.is_null(), "cannot load {path}");
         let mut this = Self { library, system: System::Mpich };
         if !this.symbol("ompi_mpi_byte").is_null() {
-            this.system = System::OpenMpi;
+            let old = this.version().starts_with("Open MPI v4");
+            this.system = if old { System::OpenMpi4 } else { System::OpenMpi5 };
         }
         let init: unsafe extern "C" fn(*mut c_int, *mut c_void) -> c_int = this.function("MPI_Init");
         // SAFETY: MPI_Init takes null for both (MPI-4.1 section 11.2.1).
@@ -142,7 +147,7 @@ impl Mpi {
 
     fn handle(&self, open_mpi: &str, mpich: Word) -> Word {
         match self.system {
-            System::OpenMpi => self.symbol(open_mpi) as Word,
+            System::OpenMpi4 | System::OpenMpi5 => self.symbol(open_mpi) as Word,
             System::Mpich => mpich,
         }
     }
@@ -184,7 +189,7 @@ impl Mpi {
         if let Some((edge, dimension, width)) = shape.face {
             let (sizes, mut parts, mut starts) = ([edge; 3], [edge; 3], [0; 3]);
             (parts[dimension], starts[dimension]) = (width, edge - width);
-            let order = if self.system == System::OpenMpi { 0 } else { 56 };
+            let order = if self.system == System::Mpich { 56 } else { 0 };
             let make: Subarray = self.function("MPI_Type_create_subarray");
             // SAFETY: three sizes, parts and starts that fit.
             unsafe {
@@ -210,7 +215,8 @@ impl Mpi {
     }
 }
 
-/// Memory that begins `skew` bytes after a page: where an allocator puts a buffer decides which blocks cross lines.
+/// Memory that begins `skew` bytes after a page: where an allocator puts a buffer decides which blocks cross
+/// lines.
 struct Buffer {
     room: Vec<u8>,
     begin: usize,

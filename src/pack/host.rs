@@ -1,11 +1,11 @@
 //! The CPU packer: copies a [`Strided`] layout between host memory and a packed buffer.
 //!
-//! The loops are chosen once per call, by block length ([`block`]) and by iteration order ([`nest`]); nothing is
-//! allocated and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir` only.
+//! The loops are chosen once per call, by block length ([`block`]) and by iteration order ([`nest`]); nothing
+//! is allocated and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir` only.
 //!
 //! The invariant: exactly the bytes that the layout names are read or written, and the iteration order never
-//! changes which byte goes where. Only a layout whose bytes overlap in memory can tell the order on unpacking, and
-//! MPI forbids to receive into one (MPI-4.1 section 5.1).
+//! changes which byte goes where. Only a layout whose bytes overlap in memory can tell the order on
+//! unpacking, and MPI forbids to receive into one (MPI-4.1 section 5.1).
 
 mod block;
 mod nest;
@@ -26,8 +26,8 @@ use nest::{Direction, Nest};
 ///
 /// # Safety
 ///
-/// Every byte that the layout names from `origin` must be valid for reads, `packed[..layout.size]` valid for writes,
-/// and the two must not overlap. No alignment is asked for.
+/// Every byte that the layout names from `origin` must be valid for reads, `packed[..layout.size]` valid for
+/// writes, and the two must not overlap. No alignment is asked for.
 pub unsafe fn pack(layout: &Strided, origin: *const u8, packed: *mut u8) {
     let from = origin.wrapping_offset(nest::bytes(layout.offset));
     // SAFETY: the caller's promise, said of from (memory) and to (packed).
@@ -36,13 +36,13 @@ pub unsafe fn pack(layout: &Strided, origin: *const u8, packed: *mut u8) {
 
 /// Copies `packed[..layout.size]` to the bytes that `layout` names from `origin`.
 ///
-/// Nothing is done for a layout without bytes; the pointers may then be anything. Where bytes overlap in memory, any of
-/// the values packed for them may end there.
+/// Nothing is done for a layout without bytes; the pointers may then be anything. Where bytes overlap in
+/// memory, any of the values packed for them may end there.
 ///
 /// # Safety
 ///
-/// `packed[..layout.size]` must be valid for reads, every byte that the layout names from `origin` valid for writes,
-/// and the two must not overlap. No alignment is asked for.
+/// `packed[..layout.size]` must be valid for reads, every byte that the layout names from `origin` valid for
+/// writes, and the two must not overlap. No alignment is asked for.
 pub unsafe fn unpack(layout: &Strided, packed: *const u8, origin: *mut u8) {
     let to = origin.wrapping_offset(nest::bytes(layout.offset));
     // SAFETY: the caller's promise, said of from (packed) and to (memory).

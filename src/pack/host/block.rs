@@ -1,7 +1,8 @@
-//! Copying one block: a few loads and stores of constant size where the block is short, `memcpy` where it is long.
+//! Copying one block: a few loads and stores of constant size where the block is short, `memcpy` where it is
+//! long.
 //!
-//! Depends on nothing. The invariant: exactly the block's bytes are read and written, at any alignment, and they may be
-//! uninitialised (a structure's padding is the application's business).
+//! Depends on nothing. The invariant: exactly the block's bytes are read and written, at any alignment, and
+//! they may be uninitialised (a structure's padding is the application's business).
 
 use core::mem::MaybeUninit;
 use core::ptr;

@@ -1,10 +1,9 @@
 //! The loops around the block: two dimensions in a tight pair of loops, the others by recursion around them.
 //!
-//! The inner loop runs along the dimension that is densest in the packed buffer, the second along the one that is densest
-//! in memory. Where the two differ, the layout is a transpose, and the inner loop is cut into strips: short enough that
-//! the cache lines it touches in memory are still there when the second loop comes back for their next bytes, long
-//! enough to fill a line of the packed buffer. Depends on `ir` only. The invariant: every repetition is visited
-//! exactly once.
+//! The inner loop runs along the dimension that is densest in the packed buffer, the second along the one
+//! that is densest in memory. Where the two differ, the layout is a transpose, and the inner loop is cut into
+//! strips: short enough that the cache lines it touches in memory are still there when the second loop comes
+//! back for their next bytes. Depends on `ir` only. The invariant: every repetition is visited exactly once.
 
 use super::block::Block;
 use crate::ir::{Dim, Strided};
@@ -41,9 +40,9 @@ impl Axis {
 
 /// Bytes to the next four repetitions of a long row on one side.
 ///
-/// Told that these are multiples of one stride, the compiler reaches each block by an addition to the last one's address,
-/// and four additions that wait for one another are slower than four short copies. So they are made outside [`long_row`],
-/// which is never inlined.
+/// Told that these are multiples of one stride, the compiler reaches each block by an addition to the last
+/// one's address, and four additions that wait for one another are slower than four short copies. So they are
+/// made outside [`long_row`], which is never inlined.
 #[derive(Clone, Copy)]
 struct Steps {
     once: isize,
@@ -95,7 +94,7 @@ impl<'a> Nest<'a> {
                         skip: Some(index),
                         inner: axis(dim),
                         second: axis(first),
-                        strip: strip(layout.block, first.count),
+                        strip: strip(direction, first.count),
                     },
                     _ => Self {
                         direction,
@@ -114,15 +113,15 @@ impl<'a> Nest<'a> {
     ///
     /// # Safety
     ///
-    /// All blocks that the layout names from `from` must be valid for reads, those from `to` valid for writes, and none
-    /// may overlap one of the other side.
+    /// All blocks that the layout names from `from` must be valid for reads, those from `to` valid for
+    /// writes, and none may overlap one of the other side.
     pub(super) unsafe fn run(&self, block: impl Block, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise.
         unsafe { self.around(self.outer, block, from, to) }
     }
 
-    /// Runs the dimensions `dims`, the last outermost, and the tight loops within them. As deep as there are dimensions: at most 62,
-    /// for each has two repetitions or more and their product is a size in `i64`.
+    /// Runs the dimensions `dims`, the last outermost, and the tight loops within them. As deep as there are
+    /// dimensions: at most 62, for each has two repetitions or more and their product is a size in `i64`.
     ///
     /// # Safety
     ///
@@ -162,7 +161,7 @@ impl<'a> Nest<'a> {
                 let (step_from, step_to) = (Steps::new(strip.from), Steps::new(strip.to));
                 // SAFETY: as above.
                 self.rows(from, to, |from, to| unsafe {
-                    long_row(block, strip.count, step_from, step_to, from, to)
+                    long_row(block, strip.count, step_from, step_to, from, to);
                 });
             }
             let count = bytes(strip.count);
@@ -256,16 +255,18 @@ unsafe fn long_row(
     }
 }
 
-/// Bytes in a cache line of the processors we build for.
-const LINE: i64 = 64;
-
-/// How long a strip of a transpose is: it fills a line of the packed buffer, touches 8 to 16 lines in memory at a time (an L1
-/// cache has 8 to 12 ways, and the strides of a transpose like to be powers of two), and is longer where the
-/// second loop is so short that the loops themselves would cost more than the copies.
-fn strip(block: i64, second: i64) -> i64 {
-    let fills = LINE.checked_div(block).unwrap_or(LINE).clamp(8, 16);
+/// How long a strip of a transpose is. Each of its blocks lies in a line of its own in memory, and the
+/// strides of a transpose like to be powers of two, so that all those lines compete for the 8 to 12 ways of
+/// one set of an L1 cache: lines that are stored to must fit there, lines that are only read may come from
+/// the L2. It is longer where the second loop is so short that the loops themselves would cost more than the
+/// copies.
+fn strip(direction: Direction, second: i64) -> i64 {
+    let fits = match direction {
+        Direction::Pack => 16,
+        Direction::Unpack => 8,
+    };
     let worth = 128_i64.checked_div(second).unwrap_or(0);
-    fills.max(worth)
+    fits.max(worth)
 }
 
 /// A distance in bytes as pointers take it.

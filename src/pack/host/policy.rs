@@ -1,20 +1,123 @@
 //! When the CPU packer is faster than the system MPI's own.
 //!
-//! Pure. The invariant: `true` only where `benches/results/` shows a gain.
+//! Pure; depends on `ir` only. The invariant: `true` only where `benches/results/host-2026-11-30.txt` shows a
+//! gain in one direction at least and no loss in the other, with the price of being called at all taken into
+//! account (about 75 ns: what a wrapper spends before it knows the layout).
 #![forbid(unsafe_code)]
 
 use crate::ir::Strided;
 
-/// The family of the system's MPI, as far as its host packing is concerned.
+/// The system's MPI, as far as its own packing in host memory is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// Open MPI.
-    OpenMpi,
-    /// MPICH and what descends from it.
+    /// Open MPI before version 5: 2 ns a block whatever its length, in any shape.
+    OpenMpi4,
+    /// Open MPI 5 and later: as fast as memory for one dimension of short blocks, slow for short rows.
+    OpenMpi5,
+    /// MPICH and what descends from it: a start of 90 ns, then close to what a loop can do.
     Mpich,
 }
 
-/// Whether [`pack`](super::pack) and [`unpack`](super::unpack) are worth their call for `layout`.
-pub fn worthwhile(layout: &Strided, _system: System) -> bool {
-    !layout.dims.is_empty()
+/// Whether [`pack`](super::pack) and [`unpack`](super::unpack) are worth their call for `layout` under that
+/// MPI.
+pub fn worthwhile(layout: &Strided, system: System) -> bool {
+    let Some(blocks) = layout.size.checked_div(layout.block) else { return false };
+    if blocks < 2 {
+        return false;
+    }
+    let (short, size) = (layout.block <= 64, layout.size);
+    match system {
+        System::OpenMpi4 => short && blocks >= 48,
+        System::OpenMpi5 => {
+            let small = size < 4 << 10 || blocks < 256;
+            short && !small && (is_transpose(layout) || !scattered(layout) && touched(layout) < 2 << 20)
+        }
+        System::Mpich => {
+            let cached = touched(layout) <= 1 << 20;
+            size >= 1 << 10 && (is_transpose(layout) || !scattered(layout) && cached)
+        }
+    }
+}
+
+/// Whether short blocks lie in another order in memory than in the packed buffer: MPIs walk in packed order,
+/// and we need not.
+fn is_transpose(layout: &Strided) -> bool {
+    let first = layout.dims.first().map_or(0, |dim| dim.packed);
+    layout.block <= 64 && layout.dims.iter().any(|dim| dim.packed < first)
+}
+
+/// Whether many short blocks lie so far apart that each costs a cache line and every few a page: then memory
+/// is all that counts.
+fn scattered(layout: &Strided) -> bool {
+    layout.dims.first().is_some_and(|dim| {
+        layout.block < 64 && dim.stride.unsigned_abs() >= 256 && layout.size / layout.block >= 1024
+    })
+}
+
+/// Bytes of the cache lines that are read or written, both sides together; beyond a cache's size memory is
+/// all that counts.
+fn touched(layout: &Strided) -> i64 {
+    let apart = layout.dims.first().map_or(0, |dim| dim.stride.saturating_abs().min(64));
+    let line = layout.block.max(apart);
+    let blocks = layout.size.checked_div(layout.block).unwrap_or(0);
+    blocks.saturating_mul(line).saturating_add(layout.size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{System, worthwhile};
+    use crate::ir::{Dim, Strided};
+
+    const ALL: [System; 3] = [System::OpenMpi4, System::OpenMpi5, System::Mpich];
+
+    fn vector(count: i64, block: i64, stride: i64) -> Strided {
+        Strided { offset: 0, block, dims: vec![Dim { count, stride, packed: block }], size: block * count }
+    }
+
+    fn under(layout: &Strided) -> [bool; 3] {
+        ALL.map(|system| worthwhile(layout, system))
+    }
+
+    #[test]
+    fn nothing_to_gain_without_dimensions_or_bytes() {
+        assert_eq!(under(&Strided { offset: 0, block: 4096, dims: vec![], size: 4096 }), [false; 3]);
+        assert_eq!(under(&Strided { offset: 0, block: 0, dims: vec![], size: 0 }), [false; 3]);
+    }
+
+    #[test]
+    fn vectors_as_measured() {
+        assert_eq!(under(&vector(16, 4, 8)), [false; 3], "64 bytes");
+        assert_eq!(under(&vector(64, 4, 8)), [true, false, false], "256 bytes");
+        assert_eq!(under(&vector(128, 8, 16)), [true, false, true], "1 KiB");
+        assert_eq!(under(&vector(512, 8, 16)), [true, true, true], "4 KiB");
+        assert_eq!(under(&vector(1024, 64, 128)), [true, true, true], "64 KiB");
+        assert_eq!(under(&vector(256, 256, 512)), [false, false, true], "64 KiB in long blocks");
+        assert_eq!(under(&vector(1 << 15, 32, 64)), [true, false, false], "1 MiB");
+        assert_eq!(under(&vector(1 << 12, 4096, 8192)), [false; 3], "16 MiB in long blocks");
+    }
+
+    #[test]
+    fn faces_and_transposes_as_measured() {
+        assert_eq!(under(&vector(4096, 8, 512)), [true, false, false], "a double of every row of a 64 cube");
+        let square = |n: i64| Strided {
+            offset: 0,
+            block: 8,
+            dims: vec![
+                Dim { count: n, stride: 8, packed: 8 * n },
+                Dim { count: n, stride: 8 * n, packed: 8 },
+            ],
+            size: 8 * n * n,
+        };
+        assert_eq!(under(&square(8)), [true, false, false]);
+        assert_eq!(under(&square(32)), [true, true, true]);
+        assert_eq!(under(&square(1024)), [true, true, true]);
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let far = vector(1 << 40, 1 << 20, i64::MIN);
+        assert_eq!(under(&far), [false; 3]);
+        let short = vector(i64::MAX, 1, i64::MIN);
+        assert_eq!(under(&short), [true, false, false]);
+    }
 }
