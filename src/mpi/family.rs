@@ -4,7 +4,7 @@
 //! `mpi_abi.h`); `tests/abi.rs` compares them with the headers at hand.
 
 use super::handle::{MPI_Comm, MPI_Datatype};
-use super::library;
+use super::{library, next};
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -174,6 +174,20 @@ fn standard_soname() -> bool {
     let Some(file) = library::file_of(init) else { return false };
     let name = file.to_bytes().rsplit(|b| *b == b'/').next().unwrap_or_default().to_owned();
     name.starts_with(b"libmpi_abi.so")
+}
+
+/// What the MPI says of itself (MPI-4.1 section 9.1.1).
+pub fn library_version() -> String {
+    // MPI_MAX_LIBRARY_VERSION_STRING is 8192 in the widest family.
+    let mut text = vec![0_u8; 8193];
+    let mut length: c_int = 0;
+    // SAFETY: the buffer is as long as any family's maximum; the function may be called at any time.
+    let rc = unsafe { next::MPI_Get_library_version(text.as_mut_ptr().cast(), &raw mut length) };
+    if rc != 0 {
+        return String::new();
+    }
+    text.truncate(usize::try_from(length).unwrap_or(0));
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 impl Family {

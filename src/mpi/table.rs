@@ -31,6 +31,7 @@ macro_rules! mpi_table {
 
             call fn MPI_Initialized(flag: *mut c_int) -> c_int;
             call fn MPI_Finalized(flag: *mut c_int) -> c_int;
+            call fn MPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int;
             call fn MPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int;
             call fn MPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> c_int;
             call fn MPI_Get_count(status: *const MPI_Status, datatype: MPI_Datatype, count: *mut c_int) -> c_int;

@@ -13,12 +13,14 @@ use crate::config;
 use crate::cuda::{self, CudaError, Entered, Kind, Place};
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
+use crate::mpi::family::library_version;
 use crate::mpi::{Family, MPI_Comm, MPI_Datatype, family};
 use crate::pack::exec::LIBRARY;
 use crate::pack::host::{self, policy};
 use crate::pack::kernel::Direction;
 use crate::reason::Reason;
 use crate::report::Means;
+use once_cell::sync::OnceCell;
 use std::ffi::c_int;
 
 /// Up to here packed bytes for pageable host memory go through mapped memory and a CPU copy; beyond, the driver's
@@ -124,6 +126,16 @@ unsafe fn serve(
     Ok(Done { means, bytes: object.bytes() as u64 })
 }
 
+/// Whose host packing ours is measured against.
+fn system() -> policy::System {
+    static SYSTEM: OnceCell<policy::System> = OnceCell::new();
+    *SYSTEM.get_or_init(|| match family() {
+        Family::OpenMpi if library_version().starts_with("Open MPI v4") => policy::System::OpenMpi4,
+        Family::OpenMpi => policy::System::OpenMpi5,
+        Family::Mpich | Family::Standard => policy::System::Mpich,
+    })
+}
+
 /// Whether `place` is memory that only the driver reaches fast.
 fn is_device(place: Place) -> bool {
     matches!(place.kind, Kind::Device | Kind::Managed)
@@ -144,11 +156,7 @@ impl Job<'_> {
         if config::get().no_host {
             return Err(Reason::SwitchedOff.into());
         }
-        let system = match family() {
-            Family::OpenMpi => policy::System::OpenMpi,
-            Family::Mpich | Family::Standard => policy::System::Mpich,
-        };
-        if !policy::worthwhile(self.object.layout(), system) {
+        if !policy::worthwhile(self.object.layout(), system()) {
             return Err(Reason::HostSystemFaster.into());
         }
         self.object.check_usable(comm)?;
