@@ -11,10 +11,12 @@ use crate::mpi::datatype::{System, is_predefined};
 use crate::mpi::{MPI_Datatype, family, keyval};
 use crate::reason::Reason;
 use parking_lot::RwLock;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// What is known of one datatype.
 #[derive(Debug)]
@@ -65,10 +67,48 @@ type Entries = HashMap<usize, Arc<Entry>, BuildHasherDefault<WordHasher>>;
 
 static ENTRIES: RwLock<Entries> = RwLock::new(HashMap::with_hasher(BuildHasherDefault::new()));
 
+/// Counts deaths. What a thread remembers holds as long as none happened.
+static DEATHS: AtomicU64 = AtomicU64::new(0);
+
+/// Types that a thread remembers, so that the usual look-up needs no lock.
+const RECENT: usize = 8;
+
+struct Recent {
+    key: usize,
+    deaths: u64,
+    entry: Arc<Entry>,
+}
+
+thread_local! {
+    static RECENTLY: RefCell<[Option<Recent>; RECENT]> = const { RefCell::new([const { None }; RECENT]) };
+}
+
 /// The entry of `datatype`, if it was analysed.
 #[inline]
 pub fn get(datatype: MPI_Datatype) -> Option<Arc<Entry>> {
-    ENTRIES.read().get(&datatype.key()).cloned()
+    let key = datatype.key();
+    let deaths = DEATHS.load(Acquire);
+    // Not in a thread that is ending, nor (it cannot happen) from within itself: then the table answers.
+    RECENTLY
+        .try_with(|recent| {
+            let mut recent = recent.try_borrow_mut().ok()?;
+            let slot = recent.get_mut(spread(key) % RECENT)?;
+            match slot {
+                Some(known) if known.key == key && known.deaths == deaths => {}
+                _ => *slot = Some(Recent { key, deaths, entry: table(key)? }),
+            }
+            slot.as_ref().map(|known| Arc::clone(&known.entry))
+        })
+        .unwrap_or_else(|_| table(key))
+}
+
+fn table(key: usize) -> Option<Arc<Entry>> {
+    ENTRIES.read().get(&key).cloned()
+}
+
+/// Handles are addresses or small integers; their low bits alone do not tell them apart.
+fn spread(key: usize) -> usize {
+    key >> 4 ^ key >> 9 ^ key
 }
 
 /// The entry of `datatype`, analysed now if it was not before.
@@ -93,6 +133,8 @@ pub fn commit(datatype: MPI_Datatype) {
 /// The handle is dead or about to be.
 pub fn forget(key: usize) {
     let dead = ENTRIES.write().remove(&key);
+    // After the removal, so that nobody remembers the entry under the new count.
+    DEATHS.fetch_add(1, Release);
     drop(dead); // outside the lock
 }
 

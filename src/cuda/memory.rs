@@ -64,7 +64,7 @@ impl Place {
 /// slowest for the addresses that it does not know.
 #[inline]
 pub fn place(address: usize) -> Place {
-    if !driver::present() || ranges::is_host(address) { Place::HOST } else { ask(address) }
+    if ranges::is_host(address) || !driver::present() { Place::HOST } else { ask(address) }
 }
 
 // CUpointer_attribute
