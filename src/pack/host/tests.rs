@@ -146,7 +146,7 @@ fn random_layouts() {
 fn transposes_larger_than_a_strip() {
     let mut random = Random(3);
     let n = if cfg!(miri) { 10 } else { 67 };
-    for block in [1, 4, 8, 24, 130] {
+    for block in if cfg!(miri) { [1, 2, 3, 5, 8] } else { [1, 4, 8, 24, 130] } {
         check(&layout(block, &[n, n + 1], &[0, 0], &[false, false], &[1, 0]), 0, &mut random);
         check(&layout(block, &[2, n], &[3, 0], &[false, true], &[1, 0]), 5, &mut random);
         check(&layout(block, &[5, 3, n], &[1, 0, 2], &[true, false, false], &[2, 0, 1]), 1, &mut random);
