@@ -1,7 +1,9 @@
 //! The datatype engine against its oracle: named layouts, and a hundred thousand random ones.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // A test may panic.
 
 mod recipe;
 
+use std::convert::Infallible;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -10,7 +12,7 @@ use std::process::Command;
 use recipe::case::{self, Case};
 use recipe::random::{self, Rng};
 use recipe::{Model, Recipe};
-use tempi::ir::{Dim, Failure, Strided, Type, Unsupported, canon, layout};
+use tempi::ir::{Bounds, Describe, Dim, Failure, MAX_DEPTH, Node, Strided, Type, Unsupported, canon, layout};
 
 fn parse(line: &str) -> Recipe {
     line.parse().unwrap_or_else(|error| panic!("{line}: {error}"))
@@ -74,7 +76,7 @@ fn canonical(offsets: &[i64]) -> Option<Strided> {
     let mut dims = Vec::new();
     let mut unit = block;
     while unit < size {
-        if size % unit != 0 {
+        if !size.is_multiple_of(unit) {
             return None;
         }
         let stride = at(unit) - at(0);
@@ -142,6 +144,254 @@ fn check(recipe: &Recipe, strided: &Strided, prefixes: i64) {
     }
 }
 
+#[test]
+fn recipes_survive_the_text() {
+    for seed in 0..2000 {
+        let recipe = random::recipe(&mut Rng(seed), 5, 300);
+        assert_eq!(parse(&recipe.to_string()), recipe);
+    }
+}
+
+#[test]
+fn a_transposition_keeps_the_order_of_the_type_map() {
+    // Columns of a 5 x 3 matrix of ints, one after the other.
+    let columns = checked("named 4 vec 5 1 3 hvec 3 1 4");
+    assert_eq!(columns, strided(0, 4, &[(3, 4, 20), (5, 12, 4)]));
+    assert_eq!(checked("named 4 vec 5 1 3 resized 0 4 contig 3"), columns);
+    // The same bytes row by row are one block.
+    assert_eq!(checked("named 4 contig 3 contig 5"), strided(0, 60, &[]));
+}
+
+#[test]
+fn faces_of_a_cube_one_cell_thick() {
+    // A 6 x 5 x 4 array of doubles. In C order the last dimension is the fastest.
+    assert_eq!(checked("named 8 sub C 3 6 5 4 1 5 4 2 0 0"), strided(2 * 160, 160, &[]));
+    assert_eq!(checked("named 8 sub C 3 6 5 4 6 1 4 0 4 0"), strided(4 * 32, 32, &[(6, 160, 32)]));
+    assert_eq!(checked("named 8 sub C 3 6 5 4 6 5 1 0 0 3"), strided(3 * 8, 8, &[(30, 32, 8)]));
+    assert_eq!(
+        checked("named 8 sub C 3 6 5 4 6 3 1 0 1 3"),
+        strided(32 + 24, 8, &[(3, 32, 8), (6, 160, 24)])
+    );
+    // In Fortran order the first is.
+    assert_eq!(checked("named 8 sub F 3 4 5 6 1 5 6 3 0 0"), strided(3 * 8, 8, &[(30, 32, 8)]));
+    assert_eq!(checked("named 8 sub F 3 4 5 6 4 1 6 0 4 0"), strided(4 * 32, 32, &[(6, 160, 32)]));
+    assert_eq!(checked("named 8 sub F 3 4 5 6 4 5 1 0 0 2"), strided(2 * 160, 160, &[]));
+}
+
+#[test]
+fn one_layout_has_one_form() {
+    let block = strided(0, 12, &[(4, 40, 12)]);
+    for line in [
+        "named 4 vec 4 3 10",
+        "named 4 contig 3 hvec 4 1 40",
+        "named 1 contig 12 resized 0 40 contig 4",
+        "named 4 sub C 2 4 10 4 3 0 0",
+        "named 4 sub F 2 10 4 3 4 0 0",
+        "named 4 vec 1 3 77 dup resized 0 20 vec 2 1 2 hvec 2 1 80",
+        "named 4 hvec 3 1 4 resized -8 40 dup contig 2 resized 0 80 contig 2",
+        "named 2 vec 3 2 2 resized 0 10 contig 1 hvec 4 1 40",
+        "named 4 sub C 1 10 3 0 contig 4",
+        "named 4 sub C 3 9 4 10 1 4 3 0 0 0",
+        "named 4 darray C 4 0 2 4 10 n b -1 3 1 4 sub C 1 1 1 0 hvec 1 1 9",
+    ] {
+        assert_eq!(checked(line), block, "{line}");
+    }
+}
+
+#[test]
+fn pairs_with_holes() {
+    // MPI_SHORT_INT: two values of unequal length with a hole between.
+    assert_eq!(of("pair 2 4 4"), Err(Unsupported::Irregular));
+    // MPI_2INT, and MPI_DOUBLE_INT whose padding is at its end.
+    assert_eq!(checked("pair 4 4 4"), strided(0, 8, &[]));
+    assert_eq!(checked("pair 8 8 4"), strided(0, 12, &[]));
+    assert_eq!(checked("pair 8 8 4 contig 3"), strided(0, 12, &[(3, 16, 12)]));
+    assert_eq!(checked("pair 4 8 4"), strided(0, 4, &[(2, 8, 4)]));
+    assert_eq!(checked("pair 4 8 4 resized 0 16 contig 5"), strided(0, 4, &[(10, 8, 4)]));
+}
+
+#[test]
+fn nests_of_five_dimensions() {
+    let line = "named 4 hvec 2 1 8 hvec 3 1 32 hvec 2 1 128 hvec 4 1 512 hvec 3 1 4096";
+    let dims = [(2, 8, 4), (3, 32, 8), (2, 128, 24), (4, 512, 48), (3, 4096, 192)];
+    assert_eq!(checked(line), strided(0, 4, &dims));
+    let line = "named 4 sub F 5 3 4 3 4 3 2 2 2 2 2 1 1 1 1 1";
+    let offset = 4 * (1 + 3 + 12 + 36 + 144);
+    assert_eq!(checked(line), strided(offset, 8, &[(2, 12, 8), (2, 48, 16), (2, 144, 32), (2, 576, 64)]));
+}
+
+#[test]
+fn negative_extents_and_strides() {
+    assert_eq!(checked("named 4 resized 0 -4 contig 3"), strided(0, 4, &[(3, -4, 4)]));
+    assert_eq!(checked("named 4 vec 3 2 -2"), strided(0, 8, &[(3, -8, 8)]));
+    assert_eq!(checked("named 8 resized -8 -16 hvec 2 3 -48"), strided(0, 8, &[(6, -16, 8)]));
+    // Twice backwards is forwards.
+    assert_eq!(checked("named 4 resized 0 -8 vec 3 1 -2"), strided(0, 4, &[(3, 16, 4)]));
+}
+
+#[test]
+fn bytes_named_twice() {
+    assert_eq!(checked("named 4 hvec 3 1 0"), strided(0, 4, &[(3, 0, 4)]));
+    // Two blocks that touch, three times over, twice over.
+    assert_eq!(checked("named 4 contig 2 hvec 3 2 0 hvec 2 1 0"), strided(0, 16, &[(6, 0, 16)]));
+    assert_eq!(checked("named 4 hvec 3 1 2"), strided(0, 4, &[(3, 2, 4)]));
+}
+
+#[test]
+fn types_without_bytes() {
+    for line in [
+        "named 4 contig 0",
+        "named 4 vec 0 3 5",
+        "named 4 vec 3 0 5 resized -4 40 contig 3",
+        "irregular contig 0 dup",
+        "named 8 darray C 4 3 1 6 b 2 4", // three processes have it all
+        "named 8 darray C 4 1 2 7 1 c b 3 1 2 2", // ragged in one dimension, nothing in the other
+    ] {
+        assert_eq!(of(line), Ok(Strided::EMPTY), "{line}");
+    }
+}
+
+#[test]
+fn strides_beyond_32_bits() {
+    let far = 1_i64 << 33;
+    assert_eq!(checked(&format!("named 8 hvec 3 1 {far}")), strided(0, 8, &[(3, far, 8)]));
+    let line = format!("named 8 sub C 3 {far} 3 2 2 2 1 5 1 1");
+    assert_eq!(checked(&line), strided(8 * (5 * 6 + 3), 8, &[(2, 16, 8), (2, 48, 16)]));
+    let line = format!("named 8 sub F 2 {far} 4 1 3 7 1");
+    assert_eq!(checked(&line), strided(8 * (far + 7), 8, &[(3, 8 * far, 8)]));
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    let big = 1_i64 << 62;
+    let refused = |line: &str, reason| {
+        let model = Model::default();
+        let recipe = parse(line);
+        // Without the size and the bounds, which the model could not compute either.
+        let tree = tempi::ir::build(&model, &recipe);
+        assert_eq!(model.open.get(), 0, "{line}");
+        let result = tree.and_then(|tree| canon(&tree).map_err(Failure::from));
+        assert_eq!(result, Err(Failure::Unsupported(reason)), "{line}");
+    };
+    refused(&format!("named 8 contig {big}"), Unsupported::Overflow);
+    refused(&format!("named 8 vec 2 1 {big}"), Unsupported::Overflow);
+    refused(&format!("named 8 hvec 4 1 {big}"), Unsupported::Overflow);
+    refused(&format!("named 8 sub C 3 {big} {big} 2 1 1 1 0 1 0"), Unsupported::Overflow);
+    refused(&format!("named 8 sub C 2 {big} 2 2 2 {} 0", big - 2), Unsupported::Overflow);
+    refused(&format!("named 8 darray C 1 0 2 {big} {big} b b -1 -1 1 1"), Unsupported::Overflow);
+    refused("named 8 contig -1", Unsupported::Malformed);
+    refused("named 8 sub C 1 5 3 3", Unsupported::Malformed);
+    refused("named 8 sub C 1 5 3 -1", Unsupported::Malformed);
+    refused("named 8 darray C 2 2 1 5 b -1 2", Unsupported::Malformed);
+    refused("named 8 darray C 2 1 1 5 b 2 2", Unsupported::Malformed);
+    refused("named 8 darray C 2 1 1 5 n -1 2", Unsupported::Malformed);
+    refused("named 8 darray C 2 1 1 5 c 0 2", Unsupported::Malformed);
+    refused("irregular contig 3", Unsupported::Irregular);
+    refused("pair 2 4 4 vec 3 1 2", Unsupported::Irregular);
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    let nest = |levels: usize| {
+        let recipe = parse(&("named 4".to_owned() + &" dup".repeat(levels)));
+        analyse(&recipe)
+    };
+    assert_eq!(nest(MAX_DEPTH), Ok(strided(0, 4, &[])));
+    assert_eq!(nest(MAX_DEPTH + 1), Err(Unsupported::TooDeep));
+    let wide = "1 ".repeat(MAX_DEPTH + 1);
+    let line = format!("named 4 sub C {} {wide}{wide}{}", MAX_DEPTH + 1, "0 ".repeat(MAX_DEPTH + 1));
+    assert_eq!(of(&line), Err(Unsupported::TooDeep));
+}
+
+#[test]
+fn distributed_arrays() {
+    // Rank 1 of 2 in a 6 x 4 array of ints: rows 3 to 5, or columns 2 and 3.
+    assert_eq!(checked("named 4 darray C 2 1 2 6 4 b n -1 -1 2 1"), strided(48, 48, &[]));
+    assert_eq!(checked("named 4 darray C 2 1 2 6 4 n b -1 -1 1 2"), strided(8, 8, &[(6, 16, 8)]));
+    assert_eq!(checked("named 4 darray F 2 1 2 4 6 b n -1 -1 2 1"), strided(8, 8, &[(6, 16, 8)]));
+    // A short last block: 7 in blocks of 4.
+    assert_eq!(checked("named 4 darray C 2 1 1 7 b -1 2"), strided(16, 12, &[]));
+    // Every second element; blocks of 2, dealt out evenly; raggedly; all to one process.
+    assert_eq!(checked("named 4 darray C 2 1 1 7 c -1 2"), strided(4, 4, &[(3, 8, 4)]));
+    assert_eq!(checked("named 4 darray C 2 1 1 8 c 2 2"), strided(8, 8, &[(2, 16, 8)]));
+    assert_eq!(of("named 4 darray C 2 1 1 7 c 2 2"), Err(Unsupported::Irregular));
+    assert_eq!(checked("named 4 darray C 2 0 1 3 c 2 2"), strided(0, 8, &[]));
+    assert_eq!(checked("named 4 darray C 1 0 1 7 c 2 1"), strided(0, 28, &[]));
+    // The process grid is in row-major order in both orders: rank 1 of 2 x 3 is (0, 1).
+    assert_eq!(checked("named 4 darray C 6 1 2 4 6 b b -1 -1 2 3"), strided(8, 8, &[(2, 24, 8)]));
+    assert_eq!(checked("named 4 darray F 6 1 2 4 6 b b -1 -1 2 3"), strided(32, 8, &[(2, 16, 8)]));
+}
+
+#[test]
+fn what_the_mpi_contradicts_is_refused() {
+    /// A description with one fault: a size, or true bounds, of another type.
+    struct Faulty<'a>(Model<'a>, i64, i64);
+
+    impl<'a> Describe for Faulty<'a> {
+        type Type = &'a Recipe;
+        type Error = Infallible;
+
+        fn node(&self, recipe: &'a Recipe) -> Result<Node<&'a Recipe>, Infallible> {
+            self.0.node(recipe)
+        }
+        fn bounds(&self, recipe: &'a Recipe) -> Result<Bounds, Infallible> {
+            self.0.bounds(recipe)
+        }
+        fn true_bounds(&self, recipe: &'a Recipe) -> Result<Option<Bounds>, Infallible> {
+            let bounds = self.0.true_bounds(recipe)?;
+            Ok(bounds.map(|bounds| Bounds { lb: bounds.lb + self.1, ..bounds }))
+        }
+        fn size(&self, recipe: &'a Recipe) -> Result<i64, Infallible> {
+            let derived = i64::from(recipe.child().is_some());
+            self.0.size(recipe).map(|size| size + derived * self.2)
+        }
+        fn release(&self, recipe: &'a Recipe) {
+            self.0.release(recipe);
+        }
+    }
+
+    let recipe = parse("named 1 vec 5 1 -1");
+    let layout = |lb, size| layout(&Faulty(Model::default(), lb, size), &recipe);
+    assert_eq!(layout(0, 0), Ok(strided(0, 1, &[(5, -1, 1)])));
+    assert_eq!(layout(4, 0), Err(Failure::Unsupported(Unsupported::Contradiction)));
+    assert_eq!(layout(-1, 0), Err(Failure::Unsupported(Unsupported::Contradiction)));
+    assert_eq!(layout(0, 1), Err(Failure::Unsupported(Unsupported::Contradiction)));
+}
+
+#[test]
+fn a_predefined_type_with_padding_is_refused() {
+    /// One predefined type: its size, lower bound and extent.
+    struct Named(i64, Bounds);
+
+    impl Describe for Named {
+        type Type = ();
+        type Error = Infallible;
+
+        fn node(&self, (): ()) -> Result<Node<()>, Infallible> {
+            Ok(Node::Named)
+        }
+        fn bounds(&self, (): ()) -> Result<Bounds, Infallible> {
+            Ok(self.1)
+        }
+        fn size(&self, (): ()) -> Result<i64, Infallible> {
+            Ok(self.0)
+        }
+        fn release(&self, (): ()) {}
+    }
+
+    let holes = Err(Failure::Unsupported(Unsupported::Holes));
+    assert_eq!(layout(&Named(6, Bounds { lb: 0, extent: 8 }), ()), holes);
+    assert_eq!(layout(&Named(8, Bounds { lb: 4, extent: 8 }), ()), holes);
+    assert_eq!(layout(&Named(8, Bounds { lb: 0, extent: 8 }), ()), Ok(strided(0, 8, &[])));
+    assert_eq!(layout(&Named(0, Bounds { lb: 3, extent: 5 }), ()), Ok(Strided::EMPTY));
+}
+
+/// Somewhere in `recipe` a distributed array has all its elements in one place, so that unequal blocks do not show.
+fn stacked(recipe: &Recipe) -> bool {
+    let Some(child) = recipe.child() else { return false };
+    stacked(child) || matches!(recipe, Recipe::Darray(..)) && child.footprint().extent() == 0
+}
+
 /// Analyses the random types of `seeds` and compares all that is strided with the oracle.
 fn random_types(seeds: Range<u64>) {
     let types = seeds.end - seeds.start;
@@ -158,7 +408,8 @@ fn random_types(seeds: Range<u64>) {
                 transposed += u64::from(!strided.dims.is_sorted_by_key(|dim| dim.packed));
             }
             Err(Unsupported::Irregular) => {
-                assert_eq!(canonical(&case::offsets(&recipe, 1)), None, "{recipe} is strided");
+                let regular = canonical(&case::offsets(&recipe, 1)).is_some();
+                assert!(!regular || stacked(&recipe), "{recipe} is strided");
                 irregular += 1;
             }
             Err(reason) => panic!("{recipe}: {reason}"),
@@ -191,9 +442,9 @@ fn wrappers() -> Vec<&'static str> {
 
 #[test]
 fn the_mpi_agrees_with_the_oracle() {
-    let cases: Vec<Case> = (0..3000)
+    let cases: Vec<Case> = (0..4000)
         .map(|seed| Case::new(random::recipe(&mut Rng(seed), 5, 2000), i64::try_from(seed % 4).unwrap()))
-        .filter(|case| case.span.1 - case.span.0 < 1 << 26)
+        .filter(|case| case.span.1 - case.span.0 < 1 << 16 && case.is_trusted())
         .collect();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let input = folder.join("recipes");
@@ -213,11 +464,14 @@ fn the_mpi_agrees_with_the_oracle() {
         let output = Command::new(&program).arg(&input).output().unwrap();
         let answers = String::from_utf8(output.stdout).unwrap();
         for (case, answer) in cases.iter().zip(answers.lines()) {
-            if case.answer() != answer {
-                println!("{wrapper}: {}\n   {answer}\n   {}", case.line(), case.answer());
-            }
+            assert_eq!(answer, case.answer(), "{wrapper}: {}", case.line());
         }
-        assert_eq!(answers.lines().count(), cases.len(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            answers.lines().count(),
+            cases.len(),
+            "{wrapper}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert!(output.status.success(), "{wrapper}");
     }
 }

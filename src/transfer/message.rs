@@ -59,7 +59,7 @@ macro_rules! arguments {
         impl $name {
             /// The buffer argument.
             pub fn address(&self) -> $pointer {
-                self.0.buffer.address() as usize as $pointer
+                super::pointer(self.0.buffer.address()).cast()
             }
             /// The count argument.
             pub fn count(&self) -> c_int {

@@ -23,6 +23,12 @@ use crate::mpi::comm::Raise;
 use crate::reason::Reason;
 use std::ffi::c_int;
 
+/// A host address as a pointer.
+#[allow(clippy::cast_possible_truncation)] // addresses have 64 bits on every platform of this crate
+fn pointer(address: u64) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
 /// Why a call is not accelerated, and what happens instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {

@@ -8,7 +8,7 @@
 //! | host, pinned | device, managed | CPU loops into mapped memory and a copy |
 
 use super::object::Object;
-use super::{Stop, copy, device, oneshot, staged};
+use super::{Stop, copy, device, oneshot, pointer, staged};
 use crate::config;
 use crate::cuda::{self, CudaError, Entered, Kind, Place};
 use crate::mpi::aware::cuda_aware;
@@ -171,15 +171,12 @@ impl Job<'_> {
     /// Both are valid host memory.
     unsafe fn loops(&self, packed: u64) {
         let layout = self.object.layout();
+        let data = pointer(self.object.buffer as u64);
         match self.direction {
             // SAFETY: the caller's duty.
-            Direction::Pack => unsafe {
-                host::pack(layout, self.object.buffer as *const u8, packed as usize as *mut u8)
-            },
+            Direction::Pack => unsafe { host::pack(layout, data, pointer(packed)) },
             // SAFETY: the caller's duty.
-            Direction::Unpack => unsafe {
-                host::unpack(layout, packed as usize as *const u8, self.object.buffer as *mut u8)
-            },
+            Direction::Unpack => unsafe { host::unpack(layout, pointer(packed), data) },
         }
     }
 
@@ -303,5 +300,5 @@ impl Job<'_> {
 /// Both are valid for `bytes` and do not overlap.
 unsafe fn host_copy(target: u64, source: u64, bytes: usize) {
     // SAFETY: the caller's duty.
-    unsafe { std::ptr::copy_nonoverlapping(source as usize as *const u8, target as usize as *mut u8, bytes) };
+    unsafe { std::ptr::copy_nonoverlapping(pointer(source), pointer(target), bytes) };
 }
