@@ -66,6 +66,8 @@ pub struct Config {
     pub report: ReportTo,
     /// Ranks on this node as the launcher says, when it does.
     pub local_ranks: Option<u32>,
+    /// The rank as the launcher says, when it does.
+    pub rank: Option<i32>,
 }
 
 impl Default for Config {
@@ -88,6 +90,7 @@ impl Default for Config {
             log: LevelFilter::WARN,
             report: ReportTo::Nowhere,
             local_ranks: None,
+            rank: None,
         }
     }
 }
@@ -118,6 +121,9 @@ pub const NAMES: &[&str] = &[
 /// Launchers' names for the number of ranks on this node.
 const LOCAL_RANKS: &[&str] = &["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"];
 
+/// Launchers' names for the rank.
+const RANK: &[&str] = &["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+
 /// The configuration of this process. The first call reads the environment, starts the log and warns.
 pub fn get() -> &'static Config {
     static CONFIG: OnceCell<Config> = OnceCell::new();
@@ -126,8 +132,11 @@ pub fn get() -> &'static Config {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         }));
         crate::log::start(config.log);
-        for warning in warnings {
-            tracing::warn!("{warning}");
+        // The ranks have the same environment, as a rule: one of them says it.
+        if config.rank.unwrap_or(0) == 0 {
+            for warning in warnings {
+                tracing::warn!("{warning}");
+            }
         }
         config
     })
@@ -140,6 +149,8 @@ pub fn parse(variables: impl Iterator<Item = (String, String)>) -> (Config, Vec<
     for (name, value) in variables {
         if LOCAL_RANKS.contains(&name.as_str()) {
             config.local_ranks = value.parse().ok();
+        } else if RANK.contains(&name.as_str()) {
+            config.rank = value.parse().ok().or(config.rank);
         } else if name.starts_with("TEMPI_") {
             match set(&mut config, &name, value.trim()) {
                 Set::Done => {}
@@ -319,6 +330,7 @@ mod tests {
             ("TEMPI_LOG", "debug"),
             ("TEMPI_REPORT", "out-%r.json"),
             ("OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
+            ("PMI_RANK", "3"),
         ]);
         assert_eq!(w, Vec::<String>::new());
         assert_eq!(c.datatype, Some(Method::Oneshot));
@@ -328,6 +340,7 @@ mod tests {
         assert_eq!(c.log, LevelFilter::DEBUG);
         assert_eq!(c.report, ReportTo::Json("out-%r.json".into()));
         assert_eq!(c.local_ranks, Some(4));
+        assert_eq!(c.rank, Some(3));
     }
 
     #[test]

@@ -25,6 +25,16 @@ fn wake() -> bool {
     report::start();
     pool::set_limit(config::get().pool_limit);
     cuda::lane::ignore_default_stream(config::get().unordered_stream);
+    if report::on() {
+        extern "C" fn exit() {
+            // A program that never came to MPI_Finalize: a session, or an exit on the way.
+            if PHASE.swap(OFF, Relaxed) == ON {
+                report::write(config::get().rank.unwrap_or(0));
+            }
+        }
+        // SAFETY: the handler needs nothing that may be gone at exit.
+        unsafe { libc::atexit(exit) };
+    }
     if on {
         unsafe extern "C" fn child() {
             stop();

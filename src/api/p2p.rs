@@ -246,7 +246,8 @@ pub(super) unsafe fn sendrecv_replace(
     if let Some(reason) = cheap(Some(peer), count) {
         return stopped(Call::SendrecvReplace, comm, Stop::Forward(reason), forward);
     }
-    match prepare(|| transfer::outgoing(buf as usize, count, datatype, comm, Reach::Any)) {
+    // The MPI moves the buffer aside by means of its own; in host memory any of them will do.
+    match prepare(|| transfer::outgoing(buf as usize, count, datatype, comm, Reach::Host)) {
         Ok(out) => {
             let mut spare = Spare::default();
             let status = spare.or(status);
