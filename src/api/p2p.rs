@@ -4,13 +4,13 @@ use super::{finish, prepare, stopped};
 use crate::mpi::status::{Received, Spare};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Status, Via, family, next};
 use crate::reason::Reason;
-use crate::report::Call;
+use crate::report::{self, Call};
 use crate::transfer::{self, Incoming, Outgoing, Reach, Stop};
 use crate::{config, cuda, state};
 use std::ffi::{c_int, c_void};
 
 /// The reasons to forward that cost next to nothing to find. `peer` is absent where the call names none.
-#[inline]
+#[inline(always)]
 fn cheap(peer: Option<c_int>, count: c_int) -> Option<Reason> {
     if peer.is_some_and(|peer| peer == family().constants().proc_null) {
         Some(Reason::ProcNull)
@@ -25,28 +25,42 @@ fn cheap(peer: Option<c_int>, count: c_int) -> Option<Reason> {
     }
 }
 
+/// Whether the call goes on to the system for a cheap reason, which is counted. Small enough to be a part of the exported
+/// function, so that such a call keeps its arguments in their registers.
+#[inline(always)]
+fn passes(call: Call, peer: Option<c_int>, count: c_int) -> bool {
+    if !state::active() {
+        return true;
+    }
+    let Some(reason) = cheap(peer, count) else { return false };
+    report::forwarded(call, reason);
+    true
+}
+
 macro_rules! sends {
     ($($(#[doc = $doc:literal])* $body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
         $(#[doc = $doc])*
-        #[inline]
+        #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm) -> c_int {
-            // SAFETY: the caller's duty.
-            let forward = || unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) };
-            if !state::active() {
-                return forward();
+            if passes($call, Some(dest), count) {
+                // SAFETY: the caller's duty.
+                return unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) };
             }
-            if let Some(reason) = cheap(Some(dest), count) {
-                return stopped($call, comm, Stop::Forward(reason), forward);
-            }
-            match prepare(|| transfer::outgoing(buf as usize, count, datatype, comm, $reach)) {
-                Ok(out) => {
-                    // SAFETY: `out` holds the packed bytes that it describes until after the call.
-                    let rc = unsafe { next::$name(via, out.address(), out.count(), out.datatype(), dest, tag, comm) };
-                    out.sent($call);
-                    rc
+            #[inline(never)]
+            unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm) -> c_int {
+                match prepare(|| transfer::outgoing(buf as usize, count, datatype, comm, $reach)) {
+                    Ok(out) => {
+                        // SAFETY: `out` holds the packed bytes that it describes until after the call.
+                        let rc = unsafe { next::$name(via, out.address(), out.count(), out.datatype(), dest, tag, comm) };
+                        out.sent($call);
+                        rc
+                    }
+                    // SAFETY: the caller's duty.
+                    Err(stop) => stopped($call, comm, stop, || unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) }),
                 }
-                Err(stop) => stopped($call, comm, stop, forward),
             }
+            // SAFETY: the caller's duty.
+            unsafe { serve(via, buf, count, datatype, dest, tag, comm) }
         }
     )* };
 }
