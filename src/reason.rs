@@ -9,7 +9,7 @@ macro_rules! reasons {
     ($($(#[doc = $doc:literal])* $name:ident => $text:literal,)*) => {
         /// Why a call was forwarded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(usize)]
+        #[repr(u8)]
         pub enum Reason { $($(#[doc = $doc])* $name,)* }
 
         impl Reason {

@@ -86,9 +86,15 @@ thread_local! {
 /// The entry of `datatype`, if it was analysed.
 #[inline]
 pub fn get(datatype: MPI_Datatype) -> Option<Arc<Entry>> {
+    with(datatype, Arc::clone).or_else(|| table(datatype.key()))
+}
+
+/// What `work` makes of the entry of `datatype`, without a lock or a count of references; `None` if the type was not analysed, or where
+/// a thread remembers nothing (it is ending, or `work` came back here).
+#[inline]
+pub fn with<T>(datatype: MPI_Datatype, work: impl FnOnce(&Arc<Entry>) -> T) -> Option<T> {
     let key = datatype.key();
     let deaths = DEATHS.load(Acquire);
-    // Not in a thread that is ending, nor (it cannot happen) from within itself: then the table answers.
     RECENTLY
         .try_with(|recent| {
             let mut recent = recent.try_borrow_mut().ok()?;
@@ -97,9 +103,9 @@ pub fn get(datatype: MPI_Datatype) -> Option<Arc<Entry>> {
                 Some(known) if known.key == key && known.deaths == deaths => {}
                 _ => *slot = Some(Recent { key, deaths, entry: table(key)? }),
             }
-            slot.as_ref().map(|known| Arc::clone(&known.entry))
+            slot.as_ref().map(|known| work(&known.entry))
         })
-        .unwrap_or_else(|_| table(key))
+        .ok()?
 }
 
 fn table(key: usize) -> Option<Arc<Entry>> {

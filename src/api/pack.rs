@@ -3,9 +3,11 @@
 
 use super::{prepare, stopped};
 use crate::mpi::{MPI_Comm, MPI_Datatype, Via, next};
+use crate::pack::kernel::Direction;
 use crate::reason::Reason;
-use crate::report::{self, Call};
-use crate::transfer::{Stop, packing};
+use crate::report::{self, Call, Means};
+use crate::transfer::Stop;
+use crate::transfer::packing::{self, Packed};
 use crate::{config, state};
 use std::ffi::{c_int, c_void};
 
@@ -19,13 +21,20 @@ pub(super) unsafe fn pack(
     position: *mut c_int,
     comm: MPI_Comm,
 ) -> c_int {
+    let side = Packed { buffer: outbuf as usize, bytes: outsize, position };
+    let call = Side {
+        call: Call::Pack,
+        direction: Direction::Pack,
+        buffer: inbuf as usize,
+        count: incount,
+        datatype,
+    };
     // SAFETY: the caller's duty.
-    let forward =
-        || unsafe { next::MPI_Pack(via, inbuf, incount, datatype, outbuf, outsize, position, comm) };
-    let side = packing::Packed { buffer: outbuf as usize, bytes: outsize, position };
-    // SAFETY: the caller's duty.
-    let work = || unsafe { packing::pack(inbuf as usize, incount, datatype, &side, comm) };
-    serve(Call::Pack, comm, work, forward)
+    unsafe {
+        serve(&call, &side, comm, || {
+            next::MPI_Pack(via, inbuf, incount, datatype, outbuf, outsize, position, comm)
+        })
+    }
 }
 
 pub(super) unsafe fn unpack(
@@ -38,21 +47,36 @@ pub(super) unsafe fn unpack(
     datatype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let side = Packed { buffer: inbuf as usize, bytes: insize, position };
+    let call = Side {
+        call: Call::Unpack,
+        direction: Direction::Unpack,
+        buffer: outbuf as usize,
+        count: outcount,
+        datatype,
+    };
     // SAFETY: the caller's duty.
-    let forward =
-        || unsafe { next::MPI_Unpack(via, inbuf, insize, position, outbuf, outcount, datatype, comm) };
-    let side = packing::Packed { buffer: inbuf as usize, bytes: insize, position };
-    // SAFETY: the caller's duty.
-    let work = || unsafe { packing::unpack(&side, outbuf as usize, outcount, datatype, comm) };
-    serve(Call::Unpack, comm, work, forward)
+    unsafe {
+        serve(&call, &side, comm, || {
+            next::MPI_Unpack(via, inbuf, insize, position, outbuf, outcount, datatype, comm)
+        })
+    }
 }
 
-fn serve(
+/// The side of the call that has a datatype.
+struct Side {
     call: Call,
-    comm: MPI_Comm,
-    work: impl FnOnce() -> Result<packing::Done, Stop>,
-    forward: impl FnOnce() -> c_int,
-) -> c_int {
+    direction: Direction,
+    buffer: usize,
+    count: c_int,
+    datatype: MPI_Datatype,
+}
+
+/// # Safety
+/// The arguments are those of a call of `MPI_Pack` or `MPI_Unpack`.
+#[inline]
+unsafe fn serve(side: &Side, packed: &Packed, comm: MPI_Comm, forward: impl FnOnce() -> c_int) -> c_int {
+    let Side { call, direction, buffer, count, datatype } = *side;
     if !state::active() {
         return forward();
     }
@@ -60,7 +84,20 @@ fn serve(
         return stopped(call, comm, Stop::Forward(Reason::SwitchedOff), forward);
     }
     let since = report::clock();
-    match prepare(work) {
+    // SAFETY: the caller's duty. Nothing in there can panic.
+    match unsafe { packing::quick(buffer, count, datatype, packed, direction) } {
+        Some(Ok(bytes)) => {
+            report::done(call, Means::Host, bytes.into(), since);
+            return 0;
+        }
+        Some(Err(reason)) => {
+            report::forwarded(call, reason);
+            return forward();
+        }
+        None => {}
+    }
+    // SAFETY: the caller's duty.
+    match prepare(|| unsafe { packing::serve(buffer, count, datatype, packed, comm, direction) }) {
         Ok(done) => {
             report::done(call, done.means, done.bytes, since);
             0

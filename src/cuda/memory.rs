@@ -58,13 +58,19 @@ impl Place {
     pub const HOST: Self = Self { kind: Kind::Host, context: ContextHandle::NULL, device: -1 };
 }
 
+/// Whether `address` is plain host memory, as far as that can be told without asking the driver.
+#[inline]
+pub fn is_host(address: usize) -> bool {
+    ranges::is_host(address) || !driver::present()
+}
+
 /// Where `address` lies.
 ///
 /// Host memory that the process's own layout proves to be such is answered without the driver, because the driver is
 /// slowest for the addresses that it does not know.
 #[inline]
 pub fn place(address: usize) -> Place {
-    if ranges::is_host(address) || !driver::present() { Place::HOST } else { ask(address) }
+    if is_host(address) { Place::HOST } else { ask(address) }
 }
 
 // CUpointer_attribute
