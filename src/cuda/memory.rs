@@ -58,10 +58,10 @@ impl Place {
     pub const HOST: Self = Self { kind: Kind::Host, context: ContextHandle::NULL, device: -1 };
 }
 
-/// Whether `address` is plain host memory, as far as that can be told without asking the driver.
+/// Whether all of these are plain host memory, as far as that can be told without asking the driver.
 #[inline]
-pub fn is_host(address: usize) -> bool {
-    ranges::is_host(address) || !driver::present()
+pub fn are_host(addresses: &[usize]) -> bool {
+    !driver::present() || addresses.iter().all(|address| ranges::is_host(*address))
 }
 
 /// Where `address` lies.
@@ -70,7 +70,7 @@ pub fn is_host(address: usize) -> bool {
 /// slowest for the addresses that it does not know.
 #[inline]
 pub fn place(address: usize) -> Place {
-    if is_host(address) { Place::HOST } else { ask(address) }
+    if are_host(&[address]) { Place::HOST } else { ask(address) }
 }
 
 // CUpointer_attribute

@@ -27,5 +27,5 @@ pub mod ranges;
 pub use context::{Entered, enter};
 pub use error::CudaError;
 pub use lane::{Completion, Lane};
-pub use memory::{Kind, Memory, Place, is_host, place};
+pub use memory::{Kind, Memory, Place, are_host, place};
 pub use module::Library;

@@ -84,7 +84,7 @@ pub unsafe fn quick(
         let offset = usize::try_from(position).ok()?;
         let first = buffer.wrapping_add_signed(isize::try_from(layout.offset).ok()?);
         let packed = side.buffer.wrapping_add(offset);
-        if !(cuda::is_host(first) && cuda::is_host(packed)) {
+        if !cuda::are_host(&[first, packed]) {
             return None;
         }
         if dense || !policy::worthwhile(layout, system()) {
