@@ -61,7 +61,8 @@ impl Place {
 /// Whether all of these are plain host memory, as far as that can be told without asking the driver.
 #[inline]
 pub fn are_host(addresses: &[usize]) -> bool {
-    !driver::present() || addresses.iter().all(|address| ranges::is_host(*address))
+    // The layout of the process first: it costs less than the clock that `present` reads.
+    addresses.iter().all(|address| ranges::is_host(*address)) || !driver::present()
 }
 
 /// Where `address` lies.
