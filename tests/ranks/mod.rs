@@ -26,7 +26,11 @@ pub struct Mpi {
 
 fn script(arguments: &[&str]) -> String {
     let output = Command::new("scripts/mpi").args(arguments).output().unwrap();
-    assert!(output.status.success(), "scripts/mpi {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "scripts/mpi {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -158,7 +162,9 @@ impl Run<'_> {
     /// Start the ranks, and wait for a minute or two at most.
     pub fn output(self) -> Output {
         let mut command = Command::new("timeout");
-        command.args(["-k", "5", "150", "scripts/mpi", "run", &self.mpi.name, "-n"]).arg(self.ranks.to_string());
+        command
+            .args(["-k", "5", "150", "scripts/mpi", "run", &self.mpi.name, "-n"])
+            .arg(self.ranks.to_string());
         if let Some(path) = self.library_path {
             command.arg(format!("LD_LIBRARY_PATH={}", path.display()));
         }
@@ -174,16 +180,23 @@ impl Run<'_> {
     /// Start the ranks, expect success, and give what they printed.
     #[track_caller]
     pub fn succeed(self) -> String {
-        let what = format!("{}: {} {:?} {:?}", self.mpi.name, self.program.display(), self.arguments, self.variables);
+        let what = format!(
+            "{}: {} {:?} {:?}",
+            self.mpi.name,
+            self.program.display(),
+            self.arguments,
+            self.variables
+        );
         let output = self.output();
-        let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let (said, complained) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{what}: {}\n{said}\n{complained}", output.status);
         said.into_owned()
     }
 
-    /// Start preloaded ranks, expect success, and give the report of each.
+    /// Start preloaded ranks, expect success, and give what they printed and the report of each. `name` is the test's own.
     #[track_caller]
-    pub fn reports(self, name: &str) -> Vec<Report> {
+    pub fn reported(self, name: &str) -> (String, Vec<Report>) {
         let ranks = self.ranks;
         let file = |rank: &str| folder().join(&self.mpi.name).join(format!("{name}-{rank}.json"));
         let files: Vec<PathBuf> = (0..ranks).map(|rank| file(&rank.to_string())).collect();
@@ -191,14 +204,12 @@ impl Run<'_> {
             let _ = fs::remove_file(old);
         }
         let pattern = file("%r");
-        self.preloaded().with("TEMPI_REPORT", pattern.to_str().unwrap()).succeed();
-        files
-            .iter()
-            .map(|file| {
-                let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-                Report(serde_json::from_str(&text).unwrap())
-            })
-            .collect()
+        let said = self.preloaded().with("TEMPI_REPORT", pattern.to_str().unwrap()).succeed();
+        let read = |file: &PathBuf| {
+            let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            Report(serde_json::from_str(&text).unwrap())
+        };
+        (said, files.iter().map(read).collect())
     }
 }
 
@@ -228,7 +239,12 @@ impl Report {
             .iter()
             .map(|line| {
                 let number = |key: &str| line[key].as_u64().unwrap();
-                (line["function"].as_str().unwrap(), line["means"].as_str().unwrap(), number("calls"), number("bytes"))
+                (
+                    line["function"].as_str().unwrap(),
+                    line["means"].as_str().unwrap(),
+                    number("calls"),
+                    number("bytes"),
+                )
             })
             .collect()
     }
