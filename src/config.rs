@@ -40,6 +40,9 @@ pub struct Config {
     pub no_send: bool,
     /// `TEMPI_NO_HOST`: forward what lies in host memory.
     pub no_host: bool,
+    /// `TEMPI_HOST=always`: pack host memory with our loops wherever they can, not only where they are faster. For tests and
+    /// measurements.
+    pub host_always: bool,
     /// `TEMPI_NO_TYPE_COMMIT`: analyse no datatype, so that every derived type forwards.
     pub no_type_commit: bool,
     /// `TEMPI_NO_ALLTOALLV`: accepted for TEMPI's sake; all collectives forward.
@@ -77,6 +80,7 @@ impl Default for Config {
             no_pack: false,
             no_send: false,
             no_host: false,
+            host_always: false,
             no_type_commit: false,
             no_alltoallv: false,
             datatype: None,
@@ -101,6 +105,7 @@ pub const NAMES: &[&str] = &[
     "TEMPI_NO_PACK",
     "TEMPI_NO_SEND",
     "TEMPI_NO_HOST",
+    "TEMPI_HOST",
     "TEMPI_NO_TYPE_COMMIT",
     "TEMPI_NO_ALLTOALLV",
     "TEMPI_DATATYPE_DEVICE",
@@ -223,6 +228,11 @@ fn set_valued(config: &mut Config, name: &str, value: &str) -> Set {
             "none" => config.unordered_stream = true,
             _ => return Set::Unreadable("legacy or none"),
         },
+        "TEMPI_HOST" => match value {
+            "auto" => config.host_always = false,
+            "always" => config.host_always = true,
+            _ => return Set::Unreadable("auto or always"),
+        },
         "TEMPI_POOL_LIMIT" => match bytes(value) {
             Some(limit) => config.pool_limit = limit,
             None => return Set::Unreadable("bytes, with K, M or G"),
@@ -326,6 +336,7 @@ mod tests {
             ("TEMPI_DATATYPE_ONESHOT", "1"),
             ("TEMPI_CUDA_AWARE", "0"),
             ("TEMPI_STREAM_ORDER", "none"),
+            ("TEMPI_HOST", "always"),
             ("TEMPI_POOL_LIMIT", "64M"),
             ("TEMPI_LOG", "debug"),
             ("TEMPI_REPORT", "out-%r.json"),
@@ -336,6 +347,7 @@ mod tests {
         assert_eq!(c.datatype, Some(Method::Oneshot));
         assert_eq!(c.cuda_aware, Some(false));
         assert!(c.unordered_stream);
+        assert!(c.host_always);
         assert_eq!(c.pool_limit, 64 << 20);
         assert_eq!(c.log, LevelFilter::DEBUG);
         assert_eq!(c.report, ReportTo::Json("out-%r.json".into()));

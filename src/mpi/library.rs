@@ -42,9 +42,13 @@ pub fn find(name: &CStr) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// The address of `name` in the MPI's own object (data symbols such as `ompi_mpi_byte`), or null.
+/// The address of a data symbol of the MPI (such as `ompi_mpi_byte`), or null.
+///
+/// Not the *next* one: a program that names such an object has its own copy of it (a copy relocation), which the MPI then uses as
+/// well. So the whole scope is asked, the program first, as the dynamic linker does for the MPI.
 pub fn data(name: &CStr) -> *mut c_void {
-    find(name)
+    let address = symbol(libc::RTLD_DEFAULT, name);
+    if address.is_null() { find(name) } else { address }
 }
 
 /// The file name of the object that defines `address`.

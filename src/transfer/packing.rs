@@ -175,10 +175,11 @@ impl Job<'_> {
 
     /// Both sides in host memory.
     fn on_host(&self, comm: MPI_Comm) -> Result<Means, Stop> {
-        if config::get().no_host {
+        let config = config::get();
+        if config.no_host {
             return Err(Reason::SwitchedOff.into());
         }
-        if !policy::worthwhile(self.object.layout(), system()) {
+        if !config.host_always && !policy::worthwhile(self.object.layout(), system()) {
             return Err(Reason::HostSystemFaster.into());
         }
         self.object.check_usable(comm)?;
