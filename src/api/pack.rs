@@ -2,7 +2,7 @@
 //! type map's.
 
 use super::{prepare, stopped};
-use crate::mpi::{MPI_Comm, MPI_Datatype, Via, next};
+use crate::mpi::{MPI_Comm, MPI_Datatype, Via, family, next};
 use crate::pack::kernel::Direction;
 use crate::reason::Reason;
 use crate::report::{self, Call, Means};
@@ -82,6 +82,9 @@ unsafe fn serve(side: &Side, packed: &Packed, comm: MPI_Comm, forward: impl FnOn
     }
     if config::get().no_pack {
         return stopped(call, comm, Stop::Forward(Reason::SwitchedOff), forward);
+    }
+    if comm.key() == family().comm_null().key() {
+        return stopped(call, comm, Stop::Forward(Reason::BadArgument), forward);
     }
     let since = report::clock();
     // SAFETY: the caller's duty. Nothing in there can panic.

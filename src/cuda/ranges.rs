@@ -12,6 +12,7 @@ use std::mem::zeroed;
 use std::ops::Range;
 use std::ptr::{from_mut, null_mut};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Whether `address` is proved to be host memory.
 #[inline]
@@ -23,18 +24,28 @@ pub fn is_host(address: usize) -> bool {
 struct Program {
     segments: Range<usize>,
     heap_start: usize,
+    /// `None` where the C library does not tell: then no address is known to be the heap's.
+    heap_end: Option<&'static AtomicUsize>,
 }
 
 fn in_program(address: usize) -> bool {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
-    let program = PROGRAM.get_or_init(|| Program { segments: segments(), heap_start: heap_start() });
-    program.segments.contains(&address) || (address >= program.heap_start && address < program_break())
+    let program = PROGRAM.get_or_init(|| Program {
+        segments: segments(),
+        heap_start: heap_start(),
+        heap_end: program_break(),
+    });
+    program.segments.contains(&address)
+        || (address >= program.heap_start
+            && program.heap_end.is_some_and(|end| address < end.load(Ordering::Relaxed)))
 }
 
-/// The end of the heap.
-fn program_break() -> usize {
-    // SAFETY: sbrk(0) changes nothing; glibc answers from a variable.
-    unsafe { libc::sbrk(0) as usize }
+/// Where the C library keeps the end of the heap. Not `sbrk(0)`: memory hooks (UCX has them) turn that into a system call.
+fn program_break() -> Option<&'static AtomicUsize> {
+    // SAFETY: the name is a C string; the default scope is always there.
+    let variable = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__curbrk".as_ptr()) };
+    // SAFETY: glibc's `void *__curbrk`, aligned and never freed, written by `brk` alone.
+    (!variable.is_null()).then(|| unsafe { AtomicUsize::from_ptr(variable.cast()) })
 }
 
 /// Where the kernel put the start of the heap (proc(5), /proc/PID/stat, field 47); past every address if it will not say.
@@ -131,7 +142,7 @@ mod tests {
         .join()
         .unwrap();
         // The last byte below the break is heap; the break itself is not.
-        let end = program_break();
+        let end = program_break().expect("glibc").load(Ordering::Relaxed);
         assert!(heap_start() < end, "the test harness has used the heap");
         assert!(is_host(end - 1));
         assert!(is_host(heap_start()));

@@ -5,8 +5,8 @@
 
 use super::handle::{MPI_Comm, MPI_Datatype};
 use super::{library, next};
-use std::ffi::{CStr, c_int};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// An application binary interface of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,6 +176,21 @@ fn standard_soname() -> bool {
     name.starts_with(b"libmpi_abi.so")
 }
 
+/// The address of one of Open MPI's predefined objects, looked for once.
+macro_rules! object {
+    ($name:literal) => {{
+        static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+        match ADDRESS.load(Ordering::Relaxed) {
+            0 => {
+                let address = library::data($name) as usize;
+                ADDRESS.store(address, Ordering::Relaxed);
+                address
+            }
+            address => address,
+        }
+    }};
+}
+
 /// What the MPI says of itself (MPI-4.1 section 9.1.1).
 pub fn library_version() -> String {
     // MPI_MAX_LIBRARY_VERSION_STRING is 8192 in the widest family.
@@ -202,11 +217,12 @@ impl Family {
     }
 
     /// `MPI_PACKED`.
+    #[inline]
     pub fn packed(self) -> MPI_Datatype {
         MPI_Datatype(match self {
             Self::Mpich => 0x4c00_010f,
             Self::Standard => 0x207,
-            Self::OpenMpi => object(c"ompi_mpi_packed"),
+            Self::OpenMpi => object!(c"ompi_mpi_packed"),
         })
     }
 
@@ -215,7 +231,17 @@ impl Family {
         MPI_Comm(match self {
             Self::Mpich => 0x4400_0000,
             Self::Standard => 0x101,
-            Self::OpenMpi => object(c"ompi_mpi_comm_world"),
+            Self::OpenMpi => object!(c"ompi_mpi_comm_world"),
+        })
+    }
+
+    /// `MPI_COMM_NULL`.
+    #[inline]
+    pub fn comm_null(self) -> MPI_Comm {
+        MPI_Comm(match self {
+            Self::Mpich => 0x0400_0000,
+            Self::Standard => 0x100,
+            Self::OpenMpi => object!(c"ompi_mpi_comm_null"),
         })
     }
 
@@ -224,7 +250,7 @@ impl Family {
         MPI_Comm(match self {
             Self::Mpich => 0x4400_0001,
             Self::Standard => 0x102,
-            Self::OpenMpi => object(c"ompi_mpi_comm_self"),
+            Self::OpenMpi => object!(c"ompi_mpi_comm_self"),
         })
     }
 
@@ -235,10 +261,10 @@ impl Family {
             Self::Mpich => [0x8c00_0001, 0x8c00_0002, 0x8c00_0003, 0x8c00_0004],
             Self::Standard => [0x229, 0x22a, 0x22c, 0x22d],
             Self::OpenMpi => [
-                object(c"ompi_mpi_double_int"),
-                object(c"ompi_mpi_long_int"),
-                object(c"ompi_mpi_short_int"),
-                object(c"ompi_mpi_longdbl_int"),
+                object!(c"ompi_mpi_double_int"),
+                object!(c"ompi_mpi_long_int"),
+                object!(c"ompi_mpi_short_int"),
+                object!(c"ompi_mpi_longdbl_int"),
             ],
         };
         [
@@ -254,12 +280,7 @@ impl Family {
         MPI_Datatype(match self {
             Self::Mpich => 0x0c00_0000,
             Self::Standard => 0x200,
-            Self::OpenMpi => object(c"ompi_mpi_datatype_null"),
+            Self::OpenMpi => object!(c"ompi_mpi_datatype_null"),
         })
     }
-}
-
-/// The address of one of Open MPI's predefined objects.
-fn object(name: &'static CStr) -> usize {
-    library::data(name) as usize
 }

@@ -28,6 +28,9 @@ use std::ffi::c_int;
 /// copy is faster.
 const SMALL: usize = 256 << 10;
 
+/// Up to here a copy of one block in host memory takes less than the MPI's engine needs to start.
+const DENSE: i64 = 16 << 10;
+
 /// The packed buffer's arguments.
 #[derive(Debug)]
 pub struct Packed {
@@ -57,7 +60,7 @@ struct Job<'a> {
     direction: Direction,
 }
 
-/// The usual calls in host memory, which take the MPI itself some ten nanoseconds: one element of a type that was used before. `None`:
+/// The usual calls in host memory, which take the MPI itself some ten nanoseconds: one element, or one block, of a type used before. `None`:
 /// not one of those. What comes back fits into registers on purpose: the packed bytes, or the reason to forward.
 ///
 /// # Safety
@@ -87,19 +90,28 @@ pub unsafe fn quick(
         if !cuda::are_host(&[first, packed]) {
             return None;
         }
-        if dense || !policy::worthwhile(layout, system()) {
+        let size = layout.size.checked_mul(count.into())?;
+        if !(if dense { size <= DENSE } else { policy::worthwhile(layout, system()) }) {
             return Some(Err(Reason::HostSystemFaster));
         }
-        let end = i64::from(position).checked_add(layout.size).and_then(|end| c_int::try_from(end).ok())?;
+        let end = i64::from(position).checked_add(size).and_then(|end| c_int::try_from(end).ok())?;
         if end > side.bytes {
             return None;
         }
-        let (data, packed) = (pointer(buffer as u64), pointer(packed as u64));
-        match direction {
+        let (packed_at, data) = (pointer(packed as u64), pointer(buffer as u64));
+        match (dense, direction) {
             // SAFETY: both are host memory that the program has made valid for the call; MPI forbids them to overlap.
-            Direction::Pack => unsafe { host::pack(layout, data, packed) },
+            (true, Direction::Pack) => unsafe {
+                host_copy(packed as u64, first as u64, end.abs_diff(position) as usize)
+            },
             // SAFETY: as above.
-            Direction::Unpack => unsafe { host::unpack(layout, packed, data) },
+            (true, Direction::Unpack) => unsafe {
+                host_copy(first as u64, packed as u64, end.abs_diff(position) as usize)
+            },
+            // SAFETY: as above.
+            (false, Direction::Pack) => unsafe { host::pack(layout, data, packed_at) },
+            // SAFETY: as above.
+            (false, Direction::Unpack) => unsafe { host::unpack(layout, packed_at, data) },
         }
         // SAFETY: as above.
         unsafe { *side.position = end };
