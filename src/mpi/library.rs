@@ -42,8 +42,15 @@ pub fn find(name: &CStr) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// The address of `name` in the MPI's own object (data symbols such as `ompi_mpi_byte`), or null.
+/// The address of an object of the MPI's (such as `ompi_mpi_byte`), or null. A program that names the object may hold it itself, by a copy
+/// relocation, and then everybody uses that copy: the global scope is asked first, in which the program comes first.
 pub fn data(name: &CStr) -> *mut c_void {
+    if named_by_user().is_none() {
+        let shared = symbol(libc::RTLD_DEFAULT, name);
+        if !shared.is_null() {
+            return shared;
+        }
+    }
     find(name)
 }
 
