@@ -42,13 +42,16 @@ pub fn find(name: &CStr) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// The address of a data symbol of the MPI (such as `ompi_mpi_byte`), or null.
-///
-/// Not the *next* one: a program that names such an object has its own copy of it (a copy relocation), which the MPI then uses as
-/// well. So the whole scope is asked, the program first, as the dynamic linker does for the MPI.
+/// The address of an object of the MPI's (such as `ompi_mpi_byte`), or null. A program that names the object may hold it itself, by a copy
+/// relocation, and then everybody uses that copy: the global scope is asked first, in which the program comes first.
 pub fn data(name: &CStr) -> *mut c_void {
-    let address = symbol(libc::RTLD_DEFAULT, name);
-    if address.is_null() { find(name) } else { address }
+    if named_by_user().is_none() {
+        let shared = symbol(libc::RTLD_DEFAULT, name);
+        if !shared.is_null() {
+            return shared;
+        }
+    }
+    find(name)
 }
 
 /// The file name of the object that defines `address`.
