@@ -21,6 +21,7 @@ impl Header {
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass numbers")]
     fn says(&mut self, name: &str, ours: impl ToString) {
         assert_eq!(self.0.remove(name), Some(ours.to_string()), "{name}");
     }

@@ -98,20 +98,17 @@ pub unsafe fn quick(
         if end > side.bytes {
             return None;
         }
-        let (packed_at, data) = (pointer(packed as u64), pointer(buffer as u64));
-        match (dense, direction) {
-            // SAFETY: both are host memory that the program has made valid for the call; MPI forbids them to overlap.
-            (true, Direction::Pack) => unsafe {
-                host_copy(packed as u64, first as u64, end.abs_diff(position) as usize)
-            },
-            // SAFETY: as above.
-            (true, Direction::Unpack) => unsafe {
-                host_copy(first as u64, packed as u64, end.abs_diff(position) as usize)
-            },
-            // SAFETY: as above.
-            (false, Direction::Pack) => unsafe { host::pack(layout, data, packed_at) },
-            // SAFETY: as above.
-            (false, Direction::Unpack) => unsafe { host::unpack(layout, packed_at, data) },
+        let data = pointer(buffer as u64);
+        let bytes = usize::try_from(size).ok()?;
+        let (first, packed) = (first as u64, packed as u64);
+        // SAFETY: both are host memory that the program has made valid for the call; MPI forbids them to overlap.
+        unsafe {
+            match (dense, direction) {
+                (true, Direction::Pack) => host_copy(packed, first, bytes),
+                (true, Direction::Unpack) => host_copy(first, packed, bytes),
+                (false, Direction::Pack) => host::pack(layout, data, pointer(packed)),
+                (false, Direction::Unpack) => host::unpack(layout, pointer(packed), data),
+            }
         }
         // SAFETY: as above.
         unsafe { *side.position = end };
