@@ -72,12 +72,14 @@ static CASE_UNUSED void *cu_new(const void *bytes, size_t n)
     uint64_t address = 0;
     CU_OK(cu.cuMemAlloc_v2(&address, n));
     CU_OK(cu.cuMemcpyHtoD_v2(address, bytes, n));
+    CU_OK(cu.cuCtxSynchronize()); /* from pageable memory the copy may come later */
     return (void *)(uintptr_t)address;
 }
 
 static CASE_UNUSED void cu_put(void *device, const void *bytes, size_t n)
 {
     CU_OK(cu.cuMemcpyHtoD_v2((uint64_t)(uintptr_t)device, bytes, n));
+    CU_OK(cu.cuCtxSynchronize());
 }
 
 static CASE_UNUSED void cu_get(void *bytes, const void *device, size_t n)
