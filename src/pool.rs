@@ -87,11 +87,13 @@ impl Meter {
 
 static DEVICE: Meter = Meter::new();
 static MAPPED: Meter = Meter::new();
+static PAGEABLE: Meter = Meter::new();
 
 fn meter(memory: Memory) -> &'static Meter {
     match memory {
         Memory::Device => &DEVICE,
         Memory::Mapped => &MAPPED,
+        Memory::Pageable => &PAGEABLE,
     }
 }
 
@@ -115,7 +117,7 @@ impl Buffer {
         self.block.address
     }
 
-    /// Where the device sees it.
+    /// Where the device sees it; 0 if it does not.
     pub fn device_address(&self) -> u64 {
         self.block.device_address
     }
@@ -149,6 +151,14 @@ pub fn take(entered: &Entered, memory: Memory, bytes: usize) -> Result<Buffer, C
     Ok(Buffer { context, block, class })
 }
 
+/// As [`take`]: mapped memory, or if there is none, ordinary memory, which only copies reach.
+///
+/// # Errors
+/// As [`take`].
+pub fn take_host(entered: &Entered, bytes: usize) -> Result<Buffer, CudaError> {
+    take(entered, Memory::Mapped, bytes).or_else(|_| take(entered, Memory::Pageable, bytes))
+}
+
 fn is(one: &'static Context, other: &'static Context) -> bool {
     std::ptr::eq(one, other)
 }
@@ -170,9 +180,9 @@ impl Drop for Buffer {
 }
 
 impl Buffer {
-    /// Puts the block on its list, unless the lists are full or the context has died.
+    /// Puts the block on its list, unless the lists are full or the context has died. Ordinary memory is the allocator's to keep.
     fn keep(&self) -> bool {
-        if self.context.is_gone() {
+        if self.context.is_gone() || self.block.memory == Memory::Pageable {
             return false;
         }
         let mut shelves = SHELVES.lock();

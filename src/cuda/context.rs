@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Mutex, RwLock};
 
 use super::calls::{self, Handle};
-use super::error::{CudaError, INVALID_CONTEXT, UNKNOWN};
+use super::error::{CudaError, INVALID_CONTEXT, OUT_OF_MEMORY, UNKNOWN};
 use super::lane::Parts;
 use super::memory::{self, Block, ContextHandle, Memory, Place};
 use super::module::{Kernels, Library};
@@ -40,7 +40,8 @@ pub struct Context {
     multiprocessors: u32,
     token: Block,
     token_id: u64,
-    /// A module that does not load will not load next time either: the error is kept, not repeated.
+    /// A module that does not load will not load next time either: the error is kept, not repeated. But a lack of memory passes:
+    /// such a context is not kept at all.
     kernels: Result<Kernels, CudaError>,
     gone: AtomicBool,
     /// Lanes that nobody uses, their streams idle.
@@ -109,13 +110,19 @@ impl Context {
             unsafe { memory::release(current, token) };
             return Err(CudaError { call: "cuPointerGetAttribute", code: UNKNOWN });
         };
+        let kernels = Kernels::load(library);
+        if let Err(error @ CudaError { code: OUT_OF_MEMORY, .. }) = kernels {
+            // SAFETY: as above.
+            unsafe { memory::release(current, token) };
+            return Err(error);
+        }
         Ok(Self {
             handle,
             device,
             multiprocessors: u32::try_from(multiprocessors).unwrap_or(1).max(1),
             token,
             token_id,
-            kernels: Kernels::load(library),
+            kernels,
             gone: AtomicBool::new(false),
             lanes: Mutex::new(Vec::new()),
         })
@@ -202,8 +209,11 @@ impl Pushed {
 impl Drop for Pushed {
     fn drop(&mut self) {
         let mut popped = 0;
+        let place = &raw mut popped;
         // SAFETY: `popped` is writable. What is popped is what `new` pushed, as guards nest.
-        let _ = unsafe { calls::context_pop(&raw mut popped) };
+        let pop = || unsafe { calls::context_pop(place) };
+        // Once more if it failed: the application must not be left with another context than its own.
+        let _ = pop().or_else(|_| pop());
     }
 }
 

@@ -6,8 +6,14 @@
 
 use std::fmt;
 
+/// `CUDA_ERROR_INVALID_VALUE`: of a question about an address, that no allocation is there.
+pub const INVALID_VALUE: i32 = 1;
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 pub const OUT_OF_MEMORY: i32 = 2;
+/// `CUDA_ERROR_NOT_INITIALIZED`: nobody has called `cuInit`.
+pub const NOT_INITIALIZED: i32 = 3;
+/// `CUDA_ERROR_DEINITIALIZED`: the driver is going down.
+pub const DEINITIALIZED: i32 = 4;
 /// `CUDA_ERROR_NO_DEVICE`: what every call answers while no driver was found.
 pub const NO_DEVICE: i32 = 100;
 /// `CUDA_ERROR_INVALID_CONTEXT`.
@@ -41,10 +47,10 @@ impl fmt::Display for CudaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.call, self.code)?;
         let words = match self.code {
-            1 => "invalid value",
+            INVALID_VALUE => "invalid value",
             OUT_OF_MEMORY => "out of memory",
-            3 => "not initialized",
-            4 => "deinitialized",
+            NOT_INITIALIZED => "not initialized",
+            DEINITIALIZED => "deinitialized",
             NO_DEVICE => "no device",
             101 => "invalid device",
             200 => "invalid image",

@@ -8,7 +8,7 @@ use std::ptr::{from_mut, null_mut};
 
 use super::calls::{self, Handle};
 use super::context::{Context, Entered, Pushed};
-use super::error::CudaError;
+use super::error::{CudaError, DEINITIALIZED, INVALID_VALUE, NO_DEVICE, NOT_INITIALIZED, OUT_OF_MEMORY};
 use super::{driver, ranges};
 
 /// A `CUcontext`. Null when the memory belongs to no context (stream-ordered and virtual memory).
@@ -94,8 +94,9 @@ fn ask(address: usize) -> Place {
         from_mut(&mut ordinal).cast(),
     ];
     // SAFETY: as many data pointers as attributes, each to a word, which no attribute exceeds.
-    let answer = unsafe { calls::pointer_attributes(5, attributes.as_ptr(), data.as_ptr(), address as u64) };
-    if answer.is_err() {
+    let question =
+        || unsafe { calls::pointer_attributes(5, attributes.as_ptr(), data.as_ptr(), address as u64) };
+    if insist(question).is_err() {
         return Place::HOST;
     }
     let kind = match low(memory) {
@@ -108,6 +109,13 @@ fn ask(address: usize) -> Place {
     Place { kind, context: ContextHandle(usize::try_from(context).unwrap_or(0)), device }
 }
 
+/// Asks the driver, and once more if it failed without an answer: to take device memory for host memory, or a living context for a
+/// dead one, costs more than a second question.
+fn insist(question: impl Fn() -> Result<(), CudaError>) -> Result<(), CudaError> {
+    const ANSWERS: [i32; 4] = [INVALID_VALUE, NOT_INITIALIZED, DEINITIALIZED, NO_DEVICE];
+    question().or_else(|error| if ANSWERS.contains(&error.code) { Err(error) } else { question() })
+}
+
 /// The low half, where the driver writes a 4-byte attribute.
 fn low(word: u64) -> u32 {
     u32::try_from(word & u64::from(u32::MAX)).unwrap_or(0)
@@ -116,8 +124,9 @@ fn low(word: u64) -> u32 {
 /// The driver's process-wide unique number of the allocation that `address` lies in; `None` if it is no allocation.
 pub(super) fn allocation_id(address: u64) -> Option<u64> {
     let mut id = 0u64;
+    let place = &raw mut id;
     // SAFETY: this attribute is a u64.
-    unsafe { calls::pointer_attribute(from_mut(&mut id).cast(), BUFFER_ID, address) }.ok().map(|()| id)
+    insist(|| unsafe { calls::pointer_attribute(place.cast(), BUFFER_ID, address) }).ok().map(|()| id)
 }
 
 /// What to allocate.
@@ -127,6 +136,8 @@ pub enum Memory {
     Device,
     /// Page-locked host memory that every context can reach (`cuMemHostAlloc`, portable and mapped).
     Mapped,
+    /// Ordinary host memory, which only copies reach: for when there is no page-locked memory.
+    Pageable,
 }
 
 /// An allocation. Plain data: whoever holds it must hand it back to [`Context::free`] exactly once.
@@ -136,7 +147,7 @@ pub struct Block {
     pub memory: Memory,
     /// Where it lies: a host address for mapped memory, a device address otherwise.
     pub address: u64,
-    /// Where the device sees it.
+    /// Where the device sees it; 0 if it does not.
     pub device_address: u64,
     /// How long it is.
     pub bytes: usize,
@@ -178,6 +189,14 @@ pub(super) fn allocate(current: &Pushed, memory: Memory, bytes: usize) -> Result
             }
             Ok(block)
         }
+        Memory::Pageable => {
+            // SAFETY: malloc takes any size.
+            let address = unsafe { libc::malloc(bytes) } as u64;
+            if address == 0 {
+                return Err(CudaError { call: "malloc", code: OUT_OF_MEMORY });
+            }
+            Ok(Block { memory, address, device_address: 0, bytes })
+        }
     }
 }
 
@@ -191,6 +210,11 @@ pub(super) unsafe fn release(_: &Pushed, block: Block) {
         Memory::Device => unsafe { calls::mem_free(block.address) },
         // SAFETY: the caller's promise.
         Memory::Mapped => unsafe { calls::host_free(block.address as *mut c_void) },
+        // SAFETY: the caller's promise; it came from malloc.
+        Memory::Pageable => {
+            unsafe { libc::free(block.address as *mut c_void) };
+            Ok(())
+        }
     };
 }
 
@@ -203,7 +227,10 @@ impl Context {
     /// # Safety
     /// `block` was allocated here, nobody uses it any longer, and it is freed only once.
     pub unsafe fn free(&'static self, block: Block) {
-        if let Some(entered) = self.reenter() {
+        if block.memory == Memory::Pageable {
+            // SAFETY: the caller's promise; it came from malloc.
+            unsafe { libc::free(block.address as *mut c_void) };
+        } else if let Some(entered) = self.reenter() {
             // SAFETY: the caller's promise, and the context lives.
             unsafe { release(entered.current(), block) };
         }

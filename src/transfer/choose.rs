@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::config::{self, Config, Method};
-use crate::cuda::{self, Kind};
+use crate::cuda::{self, CudaError, Kind};
 use crate::model::{Machine, defaults};
 use crate::reason::Reason;
 use once_cell::sync::OnceCell;
@@ -27,6 +27,28 @@ pub enum Way {
     Copy,
     /// Packed by a kernel.
     Pack(Method),
+}
+
+impl Way {
+    /// Do `work` this way, and if that fails by the other ways of packing: memory of one kind may be gone and that of another not.
+    /// Every attempt must leave things so that the next one can be made.
+    ///
+    /// # Errors
+    /// The last attempt's.
+    pub fn attempt<T>(self, work: impl Fn(Self) -> Result<T, CudaError>) -> Result<T, CudaError> {
+        let others: &[Method] = match self {
+            Self::Copy => &[],
+            Self::Pack(Method::Device) => &[Method::Oneshot, Method::Staged],
+            Self::Pack(Method::Oneshot) => &[Method::Staged],
+            Self::Pack(Method::Staged) => &[Method::Oneshot],
+        };
+        others.iter().fold(work(self), |done, method| {
+            done.or_else(|error| {
+                tracing::debug!(%error, ?method, "another way is tried");
+                work(Self::Pack(*method))
+            })
+        })
+    }
 }
 
 /// The way of a message, or the reason to forward it.
@@ -111,6 +133,26 @@ mod tests {
             way(Case { cuda_aware: false, kind: Kind::Managed, ..CONTIGUOUS }, |_| ()),
             Err(Reason::Contiguous)
         );
+    }
+
+    #[test]
+    fn a_way_that_fails_is_followed_by_the_others() {
+        use std::cell::RefCell;
+        let tried = |way: Way, works: Option<Method>| {
+            let ways = RefCell::new(Vec::new());
+            let done = way.attempt(|way| {
+                ways.borrow_mut().push(way);
+                let error = CudaError { call: "cuMemAlloc_v2", code: 2 };
+                if works.map(Way::Pack) == Some(way) { Ok(way) } else { Err(error) }
+            });
+            (ways.into_inner(), done.ok())
+        };
+        let [device, oneshot, staged] = [Method::Device, Method::Oneshot, Method::Staged].map(Way::Pack);
+        assert_eq!(tried(device, Some(Method::Device)), (vec![device], Some(device)));
+        assert_eq!(tried(device, Some(Method::Staged)), (vec![device, oneshot, staged], Some(staged)));
+        assert_eq!(tried(oneshot, None), (vec![oneshot, staged], None));
+        assert_eq!(tried(staged, Some(Method::Oneshot)), (vec![staged, oneshot], Some(oneshot)));
+        assert_eq!(tried(Way::Copy, Some(Method::Oneshot)), (vec![Way::Copy], None));
     }
 
     #[test]

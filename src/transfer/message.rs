@@ -5,7 +5,9 @@ use super::choose::{Case, Way, choose, machine};
 use super::object::Object;
 use super::{Stop, copy, device, oneshot, staged};
 use crate::config::{self, Method};
+use crate::cuda::error::OUT_OF_MEMORY;
 use crate::cuda::{self, CudaError};
+use crate::ir::Strided;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
 use crate::mpi::status::Received;
@@ -81,7 +83,7 @@ fn prepare(
     datatype: MPI_Datatype,
     comm: MPI_Comm,
     reach: Reach,
-    fill: impl FnOnce(&cuda::Entered, &Object, Way) -> Result<Buffer, CudaError>,
+    fill: impl Fn(&cuda::Entered, &Object, Way) -> Result<Buffer, CudaError>,
 ) -> Result<Packed, Stop> {
     let since = report::clock();
     let object = Object::find(buffer, count, datatype)?;
@@ -98,8 +100,9 @@ fn prepare(
         if object.reachable() { Stop::Forward(Reason::TooLarge) } else { Stop::Raise(Raise::Other) }
     })?;
     // The context is left again before the MPI is called, which may count on the program's own.
-    let filled = cuda::enter(&object.place, &LIBRARY).and_then(|entered| fill(&entered, &object, way));
-    let buffer = filled.map_err(|error| Stop::cuda(error, object.reachable()))?;
+    let filled = cuda::enter(&object.place, &LIBRARY)
+        .and_then(|entered| way.attempt(|way| Ok((fill(&entered, &object, way)?, way))));
+    let (buffer, way) = filled.map_err(|error| Stop::cuda(error, object.reachable()))?;
     Ok(Packed { object, way, buffer, wire, since })
 }
 
@@ -107,17 +110,21 @@ fn prepare(
 fn room(entered: &cuda::Entered, object: &Object, way: Way) -> Result<Buffer, CudaError> {
     match way {
         Way::Pack(Method::Device) => device::buffer(entered, object.bytes()),
-        Way::Copy | Way::Pack(Method::Oneshot) => oneshot::buffer(entered, object.bytes()),
-        Way::Pack(Method::Staged) => staged::buffer(entered, object.bytes()),
+        Way::Pack(Method::Oneshot) => oneshot::buffer(entered, object.bytes()),
+        Way::Copy | Way::Pack(Method::Staged) => staged::buffer(entered, object.bytes()),
     }
 }
 
-/// Pack `object` into a buffer that [`room`] made.
+/// What a kernel answers that should reach ordinary host memory.
+const OUT_OF_REACH: CudaError = CudaError { call: "cuMemHostGetDevicePointer_v2", code: OUT_OF_MEMORY };
+
+/// Pack `object` into a buffer that [`room`] made, for this way or another.
 fn fill(entered: &cuda::Entered, object: &Object, way: Way, buffer: &Buffer) -> Result<(), CudaError> {
     match way {
         Way::Copy => copy::out(entered, object, buffer),
-        Way::Pack(Method::Device | Method::Oneshot) => device::pack(entered, object, buffer),
         Way::Pack(Method::Staged) => staged::pack_to(entered, object, buffer.address()),
+        Way::Pack(_) if buffer.device_address() == 0 => Err(OUT_OF_REACH),
+        Way::Pack(Method::Device | Method::Oneshot) => device::pack(entered, object, buffer),
     }
 }
 
@@ -174,8 +181,8 @@ impl Outgoing {
     /// What to raise.
     pub fn pack(&self) -> Result<(), Raise> {
         let Packed { object, way, buffer, .. } = &self.0;
-        let done =
-            cuda::enter(&object.place, &LIBRARY).and_then(|entered| fill(&entered, object, *way, buffer));
+        let done = cuda::enter(&object.place, &LIBRARY)
+            .and_then(|entered| way.attempt(|way| fill(&entered, object, way, buffer)));
         done.map_err(|error| {
             tracing::debug!(%error, "the data of a persistent send could not be packed");
             if error.code == cuda::error::OUT_OF_MEMORY { Raise::NoMemory } else { Raise::Other }
@@ -231,20 +238,19 @@ impl Incoming {
         Ok(())
     }
 
-    /// Unpack one layout whose bytes begin at `at` in the packed buffer.
-    fn unpack(&self, entered: &cuda::Entered, layout: &crate::ir::Strided, at: i64) -> Result<(), CudaError> {
+    /// Unpack one layout whose bytes begin at `at` in the packed buffer. However far an attempt came, the next one writes the same
+    /// bytes to the same places.
+    fn unpack(&self, entered: &cuda::Entered, layout: &Strided, at: i64) -> Result<(), CudaError> {
         let Packed { object, buffer, way, .. } = &self.0;
-        match way {
-            Way::Copy => copy::back(entered, object, layout, buffer.address().wrapping_add_signed(at)),
-            Way::Pack(Method::Device) => {
-                device::unpack(entered, object, layout, buffer.device_address().wrapping_add_signed(at))
-            }
+        let (near, far) = (buffer.address().wrapping_add_signed(at), buffer.device_address());
+        way.attempt(|way| match way {
+            Way::Copy => copy::back(entered, object, layout, near),
+            Way::Pack(Method::Staged) => staged::unpack(entered, object, layout, near),
+            Way::Pack(_) if far == 0 => Err(OUT_OF_REACH),
+            Way::Pack(Method::Device) => device::unpack(entered, object, layout, far.wrapping_add_signed(at)),
             Way::Pack(Method::Oneshot) => {
-                oneshot::unpack(entered, object, layout, buffer.device_address().wrapping_add_signed(at))
+                oneshot::unpack(entered, object, layout, far.wrapping_add_signed(at))
             }
-            Way::Pack(Method::Staged) => {
-                staged::unpack(entered, object, layout, buffer.address().wrapping_add_signed(at))
-            }
-        }
+        })
     }
 }

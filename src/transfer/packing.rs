@@ -7,9 +7,10 @@
 //! | device, managed | host | a kernel into mapped memory and a CPU copy (small), or `staged` |
 //! | host, pinned | device, managed | CPU loops into mapped memory and a copy |
 
+use super::choose::Way;
 use super::object::Object;
 use super::{Stop, copy, device, oneshot, pointer, staged};
-use crate::config;
+use crate::config::{self, Method};
 use crate::cuda::{self, CudaError, Entered, Kind, Place};
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
@@ -251,12 +252,20 @@ impl Job<'_> {
             Kind::Pinned { device } => {
                 device::run(entered, self.object, layout, device, self.direction).map(|()| Means::Oneshot)
             }
-            Kind::Host if self.object.bytes() <= SMALL => self.through_bounce(entered),
-            Kind::Host => match self.direction {
-                Direction::Pack => staged::pack_to(entered, self.object, self.packed),
-                Direction::Unpack => staged::unpack(entered, self.object, layout, self.packed),
+            Kind::Host => {
+                let small = self.object.bytes() <= SMALL;
+                let way = Way::Pack(if small { Method::Oneshot } else { Method::Staged });
+                way.attempt(|way| {
+                    if way == Way::Pack(Method::Oneshot) {
+                        return self.through_bounce(entered);
+                    }
+                    match self.direction {
+                        Direction::Pack => staged::pack_to(entered, self.object, self.packed),
+                        Direction::Unpack => staged::unpack(entered, self.object, layout, self.packed),
+                    }
+                    .map(|()| Means::Staged)
+                })
             }
-            .map(|()| Means::Staged),
         }
     }
 
@@ -282,7 +291,7 @@ impl Job<'_> {
     /// Data in host memory, packed bytes on the device.
     fn through_mapped(&self, entered: &Entered) -> Result<Means, CudaError> {
         let bytes = self.object.bytes();
-        let bounce = oneshot::buffer(entered, bytes)?;
+        let bounce = staged::buffer(entered, bytes)?;
         match self.direction {
             Direction::Pack => {
                 // SAFETY: the object is host memory, and the bounce buffer large enough.

@@ -7,9 +7,9 @@ use crate::pack::exec;
 use crate::pack::kernel::Direction;
 use crate::pool::{self, Buffer};
 
-/// A buffer for packed bytes that the MPI takes.
+/// A buffer for packed bytes that the MPI takes: page-locked if there is such memory.
 pub(super) fn buffer(entered: &Entered, bytes: usize) -> Result<Buffer, CudaError> {
-    pool::take(entered, Memory::Mapped, bytes)
+    pool::take_host(entered, bytes)
 }
 
 /// Pack `object` and copy the packed bytes to the host address `target`.
