@@ -85,7 +85,7 @@ fn everywhere(mpi: &Mpi, number: u64) {
     let (answers, reports) = mpi.run(1, &host).argument(argument).reported("oracle-auto");
     compare(&format!("{}, host", mpi.name), &types, &by_itself, &answers, false);
     let ours = served(&reports[0], &["host"]);
-    assert!(ours < calls / 2, "{}: {ours} of {calls} by our loops", mpi.name);
+    assert!(ours > 0, "{}: none of {calls} by our loops", mpi.name);
 
     let (answers, reports) =
         mpi.run(1, &host).argument(argument).with("TEMPI_HOST", "always").reported("oracle-always");

@@ -1,7 +1,7 @@
 //! Datatypes as layouts: what bytes a type names, in which order.
 //!
 //! A datatype comes in as the MPI describes it (envelope and contents, through [`Describe`]), becomes a tree
-//! ([`build`] → [`Type`]), is rewritten to a canonical form without changing its type map ([`canon`]), and ends as
+//! ([`build`](fn@build) → [`Type`]), is rewritten to a canonical form without changing its type map ([`canon`](fn@canon)), and ends as
 //! a [`Strided`] block that a kernel or a CPU loop can walk. The invariant of the whole module: the packed bytes are
 //! the type map's bytes in type-map order (MPI-4.1 section 5.1). Sorting dimensions is a matter of *iteration* only;
 //! therefore every dimension carries two strides, one in memory and one in the packed buffer.
@@ -32,7 +32,7 @@ pub use strided::{Dim, Strided};
 pub use tree::Type;
 pub use unsupported::{Failure, Unsupported};
 
-/// The canonical layout of `datatype`: [`build`], then [`canon`].
+/// The canonical layout of `datatype`: [`build`](fn@build), then [`canon`](fn@canon).
 ///
 /// Of a type without bytes only the size is asked. Any other layout has to be one that the MPI can share: of the
 /// size that it reports, and within its true bounds. (Open MPI 4.1 takes a byte stride of -1 for "unset", for one.)

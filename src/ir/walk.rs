@@ -1,7 +1,7 @@
 //! The oracle: a type map, written out naively.
 //!
-//! It follows the standard's definitions element by element and shares nothing with [`build`](super::build) and
-//! [`canon`](super::canon) but the description. For tests: it takes time and memory for every single block, and its
+//! It follows the standard's definitions element by element and shares nothing with [`build`](fn@super::build) and
+//! [`canon`](fn@super::canon) but the description. For tests: it takes time and memory for every single block, and its
 //! arithmetic is unchecked, so that a type which cannot be enumerated must not be given to it.
 #![forbid(unsafe_code)]
 

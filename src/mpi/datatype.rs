@@ -1,4 +1,4 @@
-//! How the MPI describes a datatype: envelope and contents (MPI-4.1 section 5.1.13), as [`ir::Describe`].
+//! How the MPI describes a datatype: envelope and contents (MPI-4.1 section 5.1.13), as [`Describe`].
 //!
 //! Types made by large-count constructors only answer the `_c` questions; the plain ones would call the program's error handler.
 //! So the `_c` questions are asked wherever the MPI has them.

@@ -1,7 +1,7 @@
 //! The system MPI: which one it is, its functions, its constants, its datatypes.
 //!
 //! One binary serves every MPI: handles are machine words ([`handle`]), functions are found at run time ([`next`]),
-//! and what differs between the families is in one table ([`family`]). Inside the crate an MPI function is only ever
+//! and what differs between the families is in one table ([`mod@family`]). Inside the crate an MPI function is only ever
 //! called through [`next`]: a plain call would bind to our own export.
 
 #[macro_use]
