@@ -34,6 +34,17 @@ calls! {
     Mrecv => "MPI_Mrecv",
     Sendrecv => "MPI_Sendrecv",
     SendrecvReplace => "MPI_Sendrecv_replace",
+    Isend => "MPI_Isend",
+    Issend => "MPI_Issend",
+    Irsend => "MPI_Irsend",
+    Ibsend => "MPI_Ibsend",
+    Irecv => "MPI_Irecv",
+    Imrecv => "MPI_Imrecv",
+    SendInit => "MPI_Send_init",
+    SsendInit => "MPI_Ssend_init",
+    RsendInit => "MPI_Rsend_init",
+    BsendInit => "MPI_Bsend_init",
+    RecvInit => "MPI_Recv_init",
 }
 
 /// By what means a call was served.

@@ -43,7 +43,7 @@ impl Entry {
 
 /// Handles are addresses or small integers: one multiplication spreads them.
 #[derive(Default)]
-struct WordHasher(u64);
+pub(crate) struct WordHasher(u64);
 
 impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
@@ -63,7 +63,10 @@ impl Hasher for WordHasher {
     }
 }
 
-type Entries = HashMap<usize, Arc<Entry>, BuildHasherDefault<WordHasher>>;
+/// A table by handle.
+pub(crate) type ByHandle<T> = HashMap<usize, T, BuildHasherDefault<WordHasher>>;
+
+type Entries = ByHandle<Arc<Entry>>;
 
 static ENTRIES: RwLock<Entries> = RwLock::new(HashMap::with_hasher(BuildHasherDefault::new()));
 

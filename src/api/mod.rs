@@ -7,13 +7,17 @@
 
 #[cfg(feature = "check")]
 mod check;
+mod immediate;
 mod p2p;
 mod pack;
+mod persistent;
+mod request;
 mod setup;
+mod side;
 mod types;
 
 use crate::mpi::comm::{Raise, raise};
-use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Status, Via};
+use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status, Via};
 use crate::report::{self, Call};
 use crate::transfer::Stop;
 use std::ffi::{c_char, c_int, c_void};

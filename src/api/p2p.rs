@@ -1,41 +1,14 @@
 //! Blocking point-to-point messages (MPI-4.1 chapter 3).
 
+use super::side::{cheap, passes, sending};
 use super::{finish, prepare, stopped};
 use crate::mpi::status::{Received, Spare};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Status, Via, family, next};
 use crate::reason::Reason;
-use crate::report::{self, Call};
-use crate::transfer::{self, Incoming, Outgoing, Reach, Stop};
-use crate::{config, cuda, state};
+use crate::report::Call;
+use crate::state;
+use crate::transfer::{self, Incoming, Reach, Stop};
 use std::ffi::{c_int, c_void};
-
-/// The reasons to forward that cost next to nothing to find. `peer` is absent where the call names none.
-#[inline(always)]
-fn cheap(peer: Option<c_int>, count: c_int) -> Option<Reason> {
-    if peer.is_some_and(|peer| peer == family().constants().proc_null) {
-        Some(Reason::ProcNull)
-    } else if count == 0 {
-        Some(Reason::Empty)
-    } else if !cuda::driver::present() {
-        Some(Reason::NoDriver)
-    } else if config::get().no_send {
-        Some(Reason::SwitchedOff)
-    } else {
-        None
-    }
-}
-
-/// Whether the call goes on to the system for a cheap reason, which is counted. Small enough to be a part of the exported
-/// function, so that such a call keeps its arguments in their registers.
-#[inline(always)]
-fn passes(call: Call, peer: Option<c_int>, count: c_int) -> bool {
-    if !state::active() {
-        return true;
-    }
-    let Some(reason) = cheap(peer, count) else { return false };
-    report::forwarded(call, reason);
-    true
-}
 
 macro_rules! sends {
     ($($(#[doc = $doc:literal])* $body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
@@ -48,16 +21,10 @@ macro_rules! sends {
             }
             #[inline(never)]
             unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm) -> c_int {
-                match prepare(|| transfer::outgoing(buf as usize, count, datatype, comm, $reach)) {
-                    Ok(out) => {
-                        // SAFETY: `out` holds the packed bytes that it describes until after the call.
-                        let rc = unsafe { next::$name(via, out.address(), out.count(), out.datatype(), dest, tag, comm) };
-                        out.sent($call);
-                        rc
-                    }
-                    // SAFETY: the caller's duty.
-                    Err(stop) => stopped($call, comm, stop, || unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) }),
-                }
+                // SAFETY: the caller's duty, or the packed bytes that `sending` holds until after the call.
+                let system = |buf, count, datatype| unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) };
+                let make = || transfer::outgoing(buf as usize, count, datatype, comm, $reach);
+                sending($call, comm, (buf, count, datatype), make, system, |out| out.sent($call, out.since()))
             }
             // SAFETY: the caller's duty.
             unsafe { serve(via, buf, count, datatype, dest, tag, comm) }
@@ -109,7 +76,7 @@ pub(super) unsafe fn recv(
                     status,
                 )
             };
-            received(Call::Recv, comm, rc, incoming, status)
+            received(Call::Recv, comm, rc, &incoming, status)
         }
         Err(stop) => stopped(Call::Recv, comm, stop, forward),
     }
@@ -148,20 +115,20 @@ pub(super) unsafe fn mrecv(
                     status,
                 )
             };
-            received(Call::Mrecv, comm, rc, incoming, status)
+            received(Call::Mrecv, comm, rc, &incoming, status)
         }
         Err(stop) => stopped(Call::Mrecv, comm, stop, forward),
     }
 }
 
 /// Unpack what a receive delivered. A failed receive (a truncated one, say) leaves the program's buffer alone.
-fn received(call: Call, comm: MPI_Comm, rc: c_int, incoming: Incoming, status: *const MPI_Status) -> c_int {
+fn received(call: Call, comm: MPI_Comm, rc: c_int, incoming: &Incoming, status: *const MPI_Status) -> c_int {
     if rc != 0 {
         return rc;
     }
     // SAFETY: the receive succeeded, so the status is filled.
     let received = unsafe { Received::read(status) };
-    finish(comm, || incoming.finish(call, received))
+    finish(comm, || incoming.finish(call, received, incoming.since()))
 }
 
 pub(super) unsafe fn sendrecv(
@@ -220,10 +187,10 @@ pub(super) unsafe fn sendrecv(
         )
     };
     if let Some(out) = out {
-        out.sent(Call::Sendrecv);
+        out.sent(Call::Sendrecv, out.since());
     }
     match incoming {
-        Some(incoming) => received(Call::Sendrecv, comm, rc, incoming, status),
+        Some(incoming) => received(Call::Sendrecv, comm, rc, &incoming, status),
         None => rc,
     }
 }
@@ -281,10 +248,10 @@ pub(super) unsafe fn sendrecv_replace(
                 )
             };
             if source == null {
-                out.sent(Call::SendrecvReplace);
+                out.sent(Call::SendrecvReplace, out.since());
                 return rc;
             }
-            received(Call::SendrecvReplace, comm, rc, Outgoing::into_incoming(out), status)
+            received(Call::SendrecvReplace, comm, rc, &out.into_incoming(), status)
         }
         Err(stop) => stopped(Call::SendrecvReplace, comm, stop, forward),
     }

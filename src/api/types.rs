@@ -1,7 +1,7 @@
 //! Datatypes are analysed when they are committed; their death is told by an attribute (`mpi::keyval`).
 
 use super::prepare;
-use crate::mpi::{MPI_Datatype, Via, datatype, next};
+use crate::mpi::{MPI_Datatype, Via, next};
 use crate::{state, typecache};
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ pub(super) unsafe fn commit(via: Via, handle: *mut MPI_Datatype) -> c_int {
         // A type that cannot be analysed now is no failure of the commit: its calls will be forwarded, with the reason.
         let _ = prepare(|| {
             // SAFETY: the commit succeeded, so `handle` points to a live handle.
-            typecache::commit(unsafe { datatype::read(handle) });
+            typecache::commit(unsafe { MPI_Datatype::read(handle, 0) });
             Ok(())
         });
     }

@@ -29,19 +29,6 @@ pub fn handles(list: &[MPI_Datatype]) -> Vec<u64> {
     }
 }
 
-/// The handle that a program's variable holds.
-///
-/// # Safety
-/// `handle` points to a handle of this family's width.
-pub unsafe fn read(handle: *const MPI_Datatype) -> MPI_Datatype {
-    MPI_Datatype(match family() {
-        // SAFETY: the caller's duty.
-        Family::OpenMpi | Family::Standard => unsafe { handle.cast::<usize>().read() },
-        // SAFETY: the caller's duty.
-        Family::Mpich => unsafe { handle.cast::<u32>().read() as usize },
-    })
-}
-
 /// The first handle of a C array.
 fn first(list: &[u64]) -> MPI_Datatype {
     let word = list.first().copied().unwrap_or(0).to_ne_bytes();

@@ -3,7 +3,7 @@
 //! The constants were read from `mpi.h` of Open MPI 4.1.4 and 5.0.11, MPICH 4.0.2 and 5.0.2, and of the MPI-5 ABI (MPICH 5.0.2's
 //! `mpi_abi.h`); `tests/abi.rs` compares them with the headers at hand.
 
-use super::handle::{MPI_Comm, MPI_Datatype};
+use super::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
 use super::{library, next};
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -49,10 +49,12 @@ pub struct Constants {
     pub err_other: c_int,
     pub err_no_mem: c_int,
     pub err_intern: c_int,
-    /// `MPI_STATUS_IGNORE` as an address.
+    /// `MPI_STATUS_IGNORE` as an address; `MPI_STATUSES_IGNORE` is the same in every family.
     pub status_ignore: usize,
     /// `sizeof(MPI_Status)`.
     pub status_bytes: usize,
+    /// `offsetof(MPI_Status, MPI_ERROR)`.
+    pub status_error_at: usize,
 }
 
 const MPICH: Constants = Constants {
@@ -82,6 +84,7 @@ const MPICH: Constants = Constants {
     err_intern: 16,
     status_ignore: 1,
     status_bytes: 20,
+    status_error_at: 16,
 };
 
 const OPEN_MPI: Constants = Constants {
@@ -111,6 +114,7 @@ const OPEN_MPI: Constants = Constants {
     err_intern: 17,
     status_ignore: 0,
     status_bytes: 24,
+    status_error_at: 8,
 };
 
 const STANDARD: Constants = Constants {
@@ -140,6 +144,7 @@ const STANDARD: Constants = Constants {
     err_intern: 17,
     status_ignore: 0,
     status_bytes: 32,
+    status_error_at: 8,
 };
 
 static FAMILY: AtomicU8 = AtomicU8::new(0);
@@ -255,6 +260,26 @@ impl Family {
             Self::Mpich => 0x0c00_0000,
             Self::Standard => 0x200,
             Self::OpenMpi => object(c"ompi_mpi_datatype_null"),
+        })
+    }
+}
+
+impl Family {
+    /// `MPI_REQUEST_NULL`.
+    pub fn request_null(self) -> MPI_Request {
+        MPI_Request(match self {
+            Self::Mpich => 0x2c00_0000,
+            Self::Standard => 0x180,
+            Self::OpenMpi => object(c"ompi_request_null"),
+        })
+    }
+
+    /// `MPI_MESSAGE_NO_PROC`.
+    pub fn message_no_proc(self) -> MPI_Message {
+        MPI_Message(match self {
+            Self::Mpich => 0x6c00_0000,
+            Self::Standard => 0x129,
+            Self::OpenMpi => object(c"ompi_message_no_proc"),
         })
     }
 }

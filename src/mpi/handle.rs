@@ -3,7 +3,7 @@
 //! By value a handle is one integer register or one 8-byte stack slot in every C ABI that this crate builds for, whether `mpi.h`
 //! makes it an `int` (MPICH's family, whose upper half is then unspecified) or a pointer (Open MPI, the MPI-5 ABI).
 //! A word that came in is forwarded untouched; it is masked only to be compared or hashed ([`MPI_Datatype::key`]).
-#![forbid(unsafe_code)]
+//! In memory, behind a pointer or in an array, a handle has its family's width ([`MPI_Datatype::read`]).
 #![allow(non_camel_case_types)] // the names are the standard's
 
 use super::family::{Family, family};
@@ -23,6 +23,37 @@ macro_rules! words {
                     Family::OpenMpi | Family::Standard => self.0,
                 }
             }
+
+            /// The handle at `index` of a C array.
+            ///
+            /// # Safety
+            /// `array` holds a handle of this family's width there.
+            pub unsafe fn read(array: *const Self, index: usize) -> Self {
+                Self(match family() {
+                    // SAFETY: the caller's duty.
+                    Family::Mpich => unsafe { array.cast::<u32>().wrapping_add(index).read() as usize },
+                    // SAFETY: the caller's duty.
+                    Family::OpenMpi | Family::Standard => unsafe {
+                        array.cast::<usize>().wrapping_add(index).read()
+                    },
+                })
+            }
+
+            /// Store the handle in a program's variable.
+            ///
+            /// # Safety
+            /// `variable` is a place for a handle of this family's width.
+            pub unsafe fn write(self, variable: *mut Self) {
+                match family() {
+                    Family::Mpich => {
+                        let narrow = u32::try_from(self.key()).unwrap_or(0);
+                        // SAFETY: the caller's duty.
+                        unsafe { variable.cast::<u32>().write(narrow) };
+                    }
+                    // SAFETY: the caller's duty.
+                    Family::OpenMpi | Family::Standard => unsafe { variable.cast::<usize>().write(self.0) },
+                }
+            }
         }
     )* };
 }
@@ -34,6 +65,8 @@ words! {
     MPI_Comm
     /// A matched message's handle.
     MPI_Message
+    /// A request's handle.
+    MPI_Request
 }
 
 /// `MPI_Aint`: 64 bits on every platform of this crate.

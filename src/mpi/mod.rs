@@ -15,9 +15,10 @@ pub mod handle;
 pub mod keyval;
 pub mod library;
 pub mod next;
+pub mod request;
 pub mod status;
 pub mod wire;
 
 pub use family::{Family, family};
-pub use handle::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Status};
+pub use handle::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
 pub use next::Via;

@@ -4,7 +4,7 @@
 //! `MPI_X` goes on as `MPI_X`, what it calls as `PMPI_X` goes on as `PMPI_X`, so that tools before and after us see
 //! each call once; our own questions (`call` rows) go to `PMPI_X`, which no tool counts.
 
-use super::handle::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Status};
+use super::handle::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
 use super::library;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;

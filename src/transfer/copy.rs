@@ -1,16 +1,14 @@
 //! One block: no kernel, a copy through the driver.
 
 use super::object::Object;
-use crate::cuda::{CudaError, Entered, Memory};
+use crate::cuda::{CudaError, Entered};
 use crate::ir::Strided;
-use crate::pool::{self, Buffer};
+use crate::pool::Buffer;
 
-/// Bring the one block of `object` to pinned host memory.
-pub(super) fn out(entered: &Entered, object: &Object) -> Result<Buffer, CudaError> {
-    let buffer = pool::take(entered, Memory::Mapped, object.bytes())?;
+/// Bring the one block of `object` to `buffer`, pinned host memory.
+pub(super) fn out(entered: &Entered, object: &Object, buffer: &Buffer) -> Result<(), CudaError> {
     // SAFETY: the program's block is valid for the call and the buffer large enough.
-    unsafe { bytes(entered, buffer.address(), object.first(), object.bytes()) }?;
-    Ok(buffer)
+    unsafe { bytes(entered, buffer.address(), object.first(), object.bytes()) }
 }
 
 /// Bring packed bytes from the host address `source` to `layout`, a single block of `object`.

@@ -12,11 +12,9 @@ pub(super) fn buffer(entered: &Entered, bytes: usize) -> Result<Buffer, CudaErro
     pool::take(entered, Memory::Device, bytes)
 }
 
-/// Pack `object` into device memory.
-pub(super) fn pack(entered: &Entered, object: &Object) -> Result<Buffer, CudaError> {
-    let buffer = buffer(entered, object.bytes())?;
-    run(entered, object, object.layout(), buffer.device_address(), Direction::Pack)?;
-    Ok(buffer)
+/// Pack `object` into `buffer`, where the device sees it.
+pub(super) fn pack(entered: &Entered, object: &Object, buffer: &Buffer) -> Result<(), CudaError> {
+    run(entered, object, object.layout(), buffer.device_address(), Direction::Pack)
 }
 
 /// Unpack `layout`, a part of `object`, from `packed`, an address that the device sees.

@@ -103,6 +103,24 @@ fn prepare(
     Ok(Packed { object, way, buffer, wire, since })
 }
 
+/// A buffer that the MPI takes, for the packed bytes of `object`.
+fn room(entered: &cuda::Entered, object: &Object, way: Way) -> Result<Buffer, CudaError> {
+    match way {
+        Way::Pack(Method::Device) => device::buffer(entered, object.bytes()),
+        Way::Copy | Way::Pack(Method::Oneshot) => oneshot::buffer(entered, object.bytes()),
+        Way::Pack(Method::Staged) => staged::buffer(entered, object.bytes()),
+    }
+}
+
+/// Pack `object` into a buffer that [`room`] made.
+fn fill(entered: &cuda::Entered, object: &Object, way: Way, buffer: &Buffer) -> Result<(), CudaError> {
+    match way {
+        Way::Copy => copy::out(entered, object, buffer),
+        Way::Pack(Method::Device | Method::Oneshot) => device::pack(entered, object, buffer),
+        Way::Pack(Method::Staged) => staged::pack_to(entered, object, buffer.address()),
+    }
+}
+
 /// Pack the data of a send.
 ///
 /// # Errors
@@ -114,13 +132,26 @@ pub fn outgoing(
     comm: MPI_Comm,
     reach: Reach,
 ) -> Result<Outgoing, Stop> {
-    prepare(buffer, count, datatype, comm, reach, |entered, object, way| match way {
-        Way::Copy => copy::out(entered, object),
-        Way::Pack(Method::Device) => device::pack(entered, object),
-        Way::Pack(Method::Oneshot) => oneshot::pack(entered, object),
-        Way::Pack(Method::Staged) => staged::pack(entered, object),
+    prepare(buffer, count, datatype, comm, reach, |entered, object, way| {
+        let buffer = room(entered, object, way)?;
+        fill(entered, object, way, &buffer)?;
+        Ok(buffer)
     })
     .map(Outgoing)
+}
+
+/// Make the buffer of a send that is packed later, by [`Outgoing::pack`].
+///
+/// # Errors
+/// Why it is not ours, or what went wrong.
+pub fn outgoing_later(
+    buffer: usize,
+    count: c_int,
+    datatype: MPI_Datatype,
+    comm: MPI_Comm,
+    reach: Reach,
+) -> Result<Outgoing, Stop> {
+    prepare(buffer, count, datatype, comm, reach, room).map(Outgoing)
 }
 
 /// Make the buffer of a receive.
@@ -133,18 +164,32 @@ pub fn incoming(
     datatype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> Result<Incoming, Stop> {
-    prepare(buffer, count, datatype, comm, Reach::Any, |entered, object, way| match way {
-        Way::Pack(Method::Device) => device::buffer(entered, object.bytes()),
-        Way::Copy | Way::Pack(Method::Oneshot) => oneshot::buffer(entered, object.bytes()),
-        Way::Pack(Method::Staged) => staged::buffer(entered, object.bytes()),
-    })
-    .map(Incoming)
+    prepare(buffer, count, datatype, comm, Reach::Any, room).map(Incoming)
 }
 
 impl Outgoing {
+    /// Pack the data as it is now.
+    ///
+    /// # Errors
+    /// What to raise.
+    pub fn pack(&self) -> Result<(), Raise> {
+        let Packed { object, way, buffer, .. } = &self.0;
+        let done =
+            cuda::enter(&object.place, &LIBRARY).and_then(|entered| fill(&entered, object, *way, buffer));
+        done.map_err(|error| {
+            tracing::debug!(%error, "the data of a persistent send could not be packed");
+            if error.code == cuda::error::OUT_OF_MEMORY { Raise::NoMemory } else { Raise::Other }
+        })
+    }
+
+    /// When the message was prepared, if calls are counted.
+    pub fn since(&self) -> Option<Instant> {
+        self.0.since
+    }
+
     /// The system has taken the message.
-    pub fn sent(self, call: Call) {
-        report::done(call, self.0.means(), self.0.object.bytes() as u64, self.0.since);
+    pub fn sent(&self, call: Call, since: Option<Instant>) {
+        report::done(call, self.0.means(), self.0.object.bytes() as u64, since);
     }
 
     /// The same buffer and layout as a receive, for `MPI_Sendrecv_replace`.
@@ -154,11 +199,16 @@ impl Outgoing {
 }
 
 impl Incoming {
+    /// When the receive was prepared, if calls are counted.
+    pub fn since(&self) -> Option<Instant> {
+        self.0.since
+    }
+
     /// Unpack what was received, and nothing else.
     ///
     /// # Errors
     /// What to raise.
-    pub fn finish(self, call: Call, received: Received) -> Result<(), Raise> {
+    pub fn finish(&self, call: Call, received: Received, since: Option<Instant>) -> Result<(), Raise> {
         let object = &self.0.object;
         let layout = object.layout();
         let bytes = received.bytes.min(layout.size);
@@ -177,7 +227,7 @@ impl Incoming {
                 Raise::Other
             })?;
         }
-        report::done(call, self.0.means(), bytes.unsigned_abs(), self.0.since);
+        report::done(call, self.0.means(), bytes.unsigned_abs(), since);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //!
 //! [`object`] finds the program's data, [`choose`] picks the method, [`device`], [`oneshot`], [`staged`] and [`copy`] are
 //! the methods, [`message`] makes them into arguments of the system's call, [`packing`] serves `MPI_Pack` and `MPI_Unpack`.
+//! [`pending`] keeps messages whose request the program holds, [`orphans`] those whose request it has freed.
 //!
 //! The invariant: until the system MPI was called nothing has happened that the program could see, so whatever goes wrong is a
 //! [`Stop`]; and a device pointer reaches only an MPI that takes it.
@@ -12,10 +13,12 @@ mod device;
 mod message;
 mod object;
 mod oneshot;
+pub mod orphans;
 pub mod packing;
+pub mod pending;
 mod staged;
 
-pub use message::{Incoming, Outgoing, Reach, incoming, outgoing};
+pub use message::{Incoming, Outgoing, Reach, incoming, outgoing, outgoing_later};
 
 use crate::cuda::{self, CudaError};
 use crate::mpi::aware::cuda_aware;

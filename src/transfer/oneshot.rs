@@ -15,7 +15,7 @@ pub(super) fn buffer(entered: &Entered, bytes: usize) -> Result<Buffer, CudaErro
 /// Pack `object` into mapped host memory.
 pub(super) fn pack(entered: &Entered, object: &Object) -> Result<Buffer, CudaError> {
     let buffer = buffer(entered, object.bytes())?;
-    device::run(entered, object, object.layout(), buffer.device_address(), Direction::Pack)?;
+    device::pack(entered, object, &buffer)?;
     Ok(buffer)
 }
 

@@ -12,13 +12,6 @@ pub(super) fn buffer(entered: &Entered, bytes: usize) -> Result<Buffer, CudaErro
     pool::take(entered, Memory::Mapped, bytes)
 }
 
-/// Pack `object` and bring it to host memory.
-pub(super) fn pack(entered: &Entered, object: &Object) -> Result<Buffer, CudaError> {
-    let buffer = buffer(entered, object.bytes())?;
-    pack_to(entered, object, buffer.address())?;
-    Ok(buffer)
-}
-
 /// Pack `object` and copy the packed bytes to the host address `target`.
 pub(super) fn pack_to(entered: &Entered, object: &Object, target: u64) -> Result<(), CudaError> {
     let staging = pool::take(entered, Memory::Device, object.bytes())?;

@@ -1,0 +1,111 @@
+//! Messages that do not block (MPI-4.1 section 3.7.2).
+//!
+//! A send packs at once, in one launch, and hands the packed bytes to the system's function of the same name: what the MPI matches
+//! are its own requests in the program's order. A receive is posted into a buffer of ours and unpacked by whichever call completes it
+//! (`request`).
+
+use super::side::{keep, made, passes, receiving, sending};
+use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, Via, family, next};
+use crate::report::Call;
+use crate::transfer::{self, Reach, pending};
+use std::ffi::{c_int, c_void};
+
+macro_rules! sends {
+    ($($body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
+        #[inline(always)]
+        pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+            if passes($call, Some(dest), count) {
+                // SAFETY: the caller's duty.
+                let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
+                // SAFETY: the system has made the request.
+                return unsafe { made(request, rc) };
+            }
+            #[inline(never)]
+            unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+                let system = |buf, count, datatype| {
+                    // SAFETY: the caller's duty, or the packed bytes that are kept until the request is complete.
+                    let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
+                    // SAFETY: the system has made the request.
+                    unsafe { made(request, rc) }
+                };
+                let make = || transfer::outgoing(buf as usize, count, datatype, comm, $reach);
+                sending($call, comm, (buf, count, datatype), make, system, |out| {
+                    out.sent($call, out.since());
+                    // SAFETY: the system has made the request.
+                    unsafe { keep(request, $call, pending::post, out) }
+                })
+            }
+            // SAFETY: the caller's duty.
+            unsafe { serve(via, buf, count, datatype, dest, tag, comm, request) }
+        }
+    )* };
+}
+
+sends! {
+    isend, MPI_Isend, Call::Isend, Reach::Any;
+    issend, MPI_Issend, Call::Issend, Reach::Any;
+    irsend, MPI_Irsend, Call::Irsend, Reach::Any;
+    ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host;
+}
+
+macro_rules! receives {
+    ($($(#[doc = $doc:literal])* $body:ident, $name:ident, $call:expr, $how:expr;)*) => { $(
+        $(#[doc = $doc])*
+        #[inline(always)]
+        pub(super) unsafe fn $body(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+            if passes($call, Some(source), count) {
+                // SAFETY: the caller's duty.
+                let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
+                // SAFETY: the system has made the request.
+                return unsafe { made(request, rc) };
+            }
+            #[inline(never)]
+            unsafe fn serve(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+                let system = |buf, count, datatype| {
+                    // SAFETY: the caller's duty, or a buffer that is kept as long as the request lives.
+                    let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
+                    // SAFETY: the system has made the request.
+                    unsafe { made(request, rc) }
+                };
+                receiving($call, comm, (buf, count, datatype), system, |incoming| {
+                    // SAFETY: the system has made the request.
+                    unsafe { keep(request, $call, $how, incoming) }
+                })
+            }
+            // SAFETY: the caller's duty.
+            unsafe { serve(via, buf, count, datatype, source, tag, comm, request) }
+        }
+    )* };
+}
+
+receives! {
+    irecv, MPI_Irecv, Call::Irecv, pending::post;
+    /// Persistent, but in all else as `MPI_Irecv`.
+    recv_init, MPI_Recv_init, Call::RecvInit, pending::init;
+}
+
+pub(super) unsafe fn imrecv(
+    via: Via,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: MPI_Datatype,
+    message: *mut MPI_Message,
+    request: *mut MPI_Request,
+) -> c_int {
+    let system = |buf, count, datatype| {
+        // SAFETY: as in `irecv`; `message` is the caller's.
+        let rc = unsafe { next::MPI_Imrecv(via, buf, count, datatype, message, request) };
+        // SAFETY: the system has made the request.
+        unsafe { made(request, rc) }
+    };
+    // SAFETY: the caller passes a message's handle.
+    let nobody = || unsafe { MPI_Message::read(message, 0) }.key() == family().message_no_proc().key();
+    if passes(Call::Imrecv, None, count) || nobody() {
+        return system(buf, count, datatype);
+    }
+    // The call names no communicator; errors are raised where the MPI raises those of calls without one.
+    receiving(Call::Imrecv, family().comm_self(), (buf, count, datatype), system, |incoming| {
+        // SAFETY: the system has made the request.
+        unsafe { keep(request, Call::Imrecv, pending::post, incoming) }
+    })
+}

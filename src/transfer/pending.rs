@@ -1,0 +1,248 @@
+//! Messages of ours whose request the program holds: the packed buffer of a send or a receive, kept until the request is complete.
+//!
+//! The request is the system's own, so the table is keyed by the handle's value, and three facts make that right.
+//!
+//! *A handle value comes back.* As soon as the system's completion call has freed a request, another thread may be given the same
+//! value for a request that is not ours, and complete that. So an entry is [claimed](claim) before the system is asked, and a
+//! claimed entry is invisible to every other call: whoever finds it under the new request's value forwards. MPI forbids two calls
+//! to complete one request at once (MPI-4.1 section 3.7.5), so nobody is kept from an entry of his own. A claim that finds its request still
+//! under way lets go of it; one that is settled takes the entry out of the table, but only if the table still holds that very entry:
+//! a new request of ours may have [replaced](post) it, and the claim's [`Arc`] keeps the old one alive as long as it is needed.
+//!
+//! *A handle value can be shared.* Both MPICH and Open MPI answer a send that is complete at once with one request that they keep
+//! for the purpose. The entry of the second such send replaces the first one's, whose buffer is free to go since its send is
+//! complete. The same rule serves a request that was completed by a function that we do not export: late, never wrong.
+//!
+//! *A receive is unpacked once.* `MPI_Request_get_status` may see it complete before the call that frees it; the entry remembers.
+//!
+//! A persistent request's entry stays until the request is freed and is only seen by completion calls while it is active.
+//!
+//! Depends on `message`. The invariant: an entry's buffer lives at least as long as its request is under way. No lock is held while
+//! the MPI or the driver is called.
+#![forbid(unsafe_code)]
+
+use super::{Incoming, Outgoing};
+use crate::mpi::comm::Raise;
+use crate::mpi::status::Received;
+use crate::report::{self, Call};
+use crate::typecache::ByHandle;
+use parking_lot::Mutex;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A message behind a request.
+#[derive(Debug)]
+pub enum Message {
+    /// A send.
+    Out(Outgoing),
+    /// A receive.
+    In(Incoming),
+}
+
+impl From<Outgoing> for Message {
+    fn from(out: Outgoing) -> Self {
+        Self::Out(out)
+    }
+}
+
+impl From<Incoming> for Message {
+    fn from(incoming: Incoming) -> Self {
+        Self::In(incoming)
+    }
+}
+
+/// An entry of the table.
+#[derive(Debug)]
+pub struct Pending {
+    /// The function that made the request.
+    call: Call,
+    message: Message,
+    persistent: bool,
+    /// Whether an operation is under way, or complete and not yet told to the program.
+    active: AtomicBool,
+    /// Whether the operation's data was unpacked before its completion was told.
+    delivered: AtomicBool,
+    /// Whether a call is completing the request.
+    claimed: AtomicBool,
+}
+
+impl Pending {
+    fn new(call: Call, message: Message, persistent: bool) -> Arc<Self> {
+        let [active, delivered, claimed] = [!persistent, false, false].map(AtomicBool::new);
+        Arc::new(Self { call, message, persistent, active, delivered, claimed })
+    }
+
+    /// Whether it is a receive, which needs a status to be unpacked.
+    pub fn receives(&self) -> bool {
+        matches!(self.message, Message::In(_))
+    }
+
+    /// Whether the request outlives its completion.
+    pub fn persistent(&self) -> bool {
+        self.persistent
+    }
+
+    /// Unpack what was received, unless that was done already.
+    ///
+    /// # Errors
+    /// What to raise.
+    pub fn deliver(&self, received: impl FnOnce() -> Option<Received>) -> Result<(), Raise> {
+        let Message::In(incoming) = &self.message else { return Ok(()) };
+        if self.delivered.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let since = report::clock();
+        // A cancelled receive delivers nothing.
+        received().map_or(Ok(()), |received| incoming.finish(self.call, received, since))
+    }
+
+    /// Pack what a start of this persistent request sends.
+    ///
+    /// # Errors
+    /// What to raise.
+    pub fn pack(&self) -> Result<(), Raise> {
+        let Message::Out(out) = &self.message else { return Ok(()) };
+        let since = report::clock();
+        out.pack()?;
+        out.sent(self.call, since);
+        Ok(())
+    }
+
+    /// The system has started this persistent request.
+    pub fn started(&self) {
+        self.delivered.store(false, Ordering::Relaxed);
+        self.active.store(true, Ordering::Release);
+    }
+}
+
+static TABLE: Mutex<ByHandle<Arc<Pending>>> = Mutex::new(ByHandle::with_hasher(BuildHasherDefault::new()));
+
+/// How many entries [`TABLE`] has. A thread that was given a request by another one sees at least its entry counted.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether any request is ours. Otherwise a call has nothing for us.
+#[inline]
+pub fn any() -> bool {
+    LIVE.load(Ordering::Relaxed) > 0
+}
+
+/// Entries at the moment, for tests of leaks.
+pub fn len() -> usize {
+    TABLE.lock().len()
+}
+
+/// Keep the message behind a request that is under way.
+pub fn post(key: usize, call: Call, message: impl Into<Message>) {
+    insert(key, Pending::new(call, message.into(), false));
+}
+
+/// Keep the message behind a persistent request, which is not active yet.
+pub fn init(key: usize, call: Call, message: impl Into<Message>) {
+    insert(key, Pending::new(call, message.into(), true));
+}
+
+fn insert(key: usize, pending: Arc<Pending>) {
+    let mut table = TABLE.lock();
+    let old = table.insert(key, pending);
+    LIVE.store(table.len(), Ordering::Relaxed);
+    drop(table);
+    if let Some(old) = old {
+        replaced(&old);
+    }
+}
+
+/// The system has made a request of this value that is not ours: an entry under it is over.
+#[inline]
+pub fn forget(key: usize) {
+    if any() {
+        let mut table = TABLE.lock();
+        let old = table.remove(&key);
+        LIVE.store(table.len(), Ordering::Relaxed);
+        drop(table);
+        if let Some(old) = old {
+            replaced(&old);
+        }
+    }
+}
+
+fn replaced(old: &Pending) {
+    let seen = old.claimed.load(Ordering::Relaxed) || old.delivered.load(Ordering::Relaxed);
+    if old.receives() && !old.persistent && !seen {
+        tracing::warn!("a receive was completed by a function that is not known here: its data is lost");
+    }
+}
+
+/// The right to complete one request of ours. Dropped, it leaves the request as it was.
+#[derive(Debug)]
+pub struct Claim {
+    /// The place of the request in the call's array.
+    pub index: usize,
+    /// The request's handle, as a key.
+    pub key: usize,
+    /// The entry.
+    pub pending: Arc<Pending>,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.pending.claimed.store(false, Ordering::Release);
+    }
+}
+
+/// Claim those requests of a call that are ours and under way. `keys` are the call's handles, in order.
+pub fn claim(keys: impl IntoIterator<Item = usize>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    let table = TABLE.lock();
+    for (index, key) in keys.into_iter().enumerate() {
+        if let Some(pending) = table.get(&key)
+            && pending.active.load(Ordering::Acquire)
+            && !pending.claimed.swap(true, Ordering::Acquire)
+        {
+            claims.push(Claim { index, key, pending: Arc::clone(pending) });
+        }
+    }
+    claims
+}
+
+/// The requests are complete: their operations are over, and requests that are not persistent are gone.
+pub fn settle(claims: &[Claim]) {
+    let mut gone = Vec::new(); // to be dropped outside the lock
+    let mut table = TABLE.lock();
+    for claim in claims {
+        if claim.pending.persistent {
+            claim.pending.active.store(false, Ordering::Release);
+        } else if table.get(&claim.key).is_some_and(|held| Arc::ptr_eq(held, &claim.pending)) {
+            gone.extend(table.remove(&claim.key));
+        }
+    }
+    LIVE.store(table.len(), Ordering::Relaxed);
+    drop(table);
+}
+
+/// The entries of those requests of a call that are persistent and ours.
+pub fn persistent(keys: impl IntoIterator<Item = usize>) -> Vec<Arc<Pending>> {
+    let table = TABLE.lock();
+    let ours = keys.into_iter().filter_map(|key| table.get(&key));
+    ours.filter(|pending| pending.persistent).map(Arc::clone).collect()
+}
+
+/// Take the entry of an inactive persistent request that is about to be freed.
+pub fn take_inactive(key: usize) -> Option<Arc<Pending>> {
+    let mut table = TABLE.lock();
+    let idle = |pending: &Arc<Pending>| pending.persistent && !pending.active.load(Ordering::Acquire);
+    let taken = if table.get(&key).is_some_and(idle) { table.remove(&key) } else { None };
+    LIVE.store(table.len(), Ordering::Relaxed);
+    taken
+}
+
+/// Take a claimed request out of the table, whose completion nobody will ask for by its handle.
+pub fn disown(claim: &Claim) {
+    let mut table = TABLE.lock();
+    if table.get(&claim.key).is_some_and(|held| Arc::ptr_eq(held, &claim.pending)) {
+        let taken = table.remove(&claim.key);
+        LIVE.store(table.len(), Ordering::Relaxed);
+        drop(table);
+        drop(taken);
+    }
+}
