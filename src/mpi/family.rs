@@ -6,7 +6,7 @@
 use super::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
 use super::{library, next};
 use std::ffi::{CStr, c_int};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// An application binary interface of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +195,21 @@ pub fn library_version() -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
+/// The address of one of Open MPI's predefined objects, looked up once.
+macro_rules! object {
+    ($name:literal) => {{
+        static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+        match ADDRESS.load(Ordering::Relaxed) {
+            0 => {
+                let address = library::data($name) as usize;
+                ADDRESS.store(address, Ordering::Relaxed);
+                address
+            }
+            address => address,
+        }
+    }};
+}
+
 impl Family {
     /// This family's constants.
     #[inline]
@@ -211,7 +226,7 @@ impl Family {
         MPI_Datatype(match self {
             Self::Mpich => 0x4c00_010f,
             Self::Standard => 0x207,
-            Self::OpenMpi => object(c"ompi_mpi_packed"),
+            Self::OpenMpi => object!(c"ompi_mpi_packed"),
         })
     }
 
@@ -220,7 +235,7 @@ impl Family {
         MPI_Comm(match self {
             Self::Mpich => 0x4400_0000,
             Self::Standard => 0x101,
-            Self::OpenMpi => object(c"ompi_mpi_comm_world"),
+            Self::OpenMpi => object!(c"ompi_mpi_comm_world"),
         })
     }
 
@@ -229,7 +244,7 @@ impl Family {
         MPI_Comm(match self {
             Self::Mpich => 0x4400_0001,
             Self::Standard => 0x102,
-            Self::OpenMpi => object(c"ompi_mpi_comm_self"),
+            Self::OpenMpi => object!(c"ompi_mpi_comm_self"),
         })
     }
 
@@ -240,10 +255,10 @@ impl Family {
             Self::Mpich => [0x8c00_0001, 0x8c00_0002, 0x8c00_0003, 0x8c00_0004],
             Self::Standard => [0x229, 0x22a, 0x22c, 0x22d],
             Self::OpenMpi => [
-                object(c"ompi_mpi_double_int"),
-                object(c"ompi_mpi_long_int"),
-                object(c"ompi_mpi_short_int"),
-                object(c"ompi_mpi_longdbl_int"),
+                object!(c"ompi_mpi_double_int"),
+                object!(c"ompi_mpi_long_int"),
+                object!(c"ompi_mpi_short_int"),
+                object!(c"ompi_mpi_longdbl_int"),
             ],
         };
         [
@@ -259,18 +274,16 @@ impl Family {
         MPI_Datatype(match self {
             Self::Mpich => 0x0c00_0000,
             Self::Standard => 0x200,
-            Self::OpenMpi => object(c"ompi_mpi_datatype_null"),
+            Self::OpenMpi => object!(c"ompi_mpi_datatype_null"),
         })
     }
-}
 
-impl Family {
     /// `MPI_REQUEST_NULL`.
     pub fn request_null(self) -> MPI_Request {
         MPI_Request(match self {
             Self::Mpich => 0x2c00_0000,
             Self::Standard => 0x180,
-            Self::OpenMpi => object(c"ompi_request_null"),
+            Self::OpenMpi => object!(c"ompi_request_null"),
         })
     }
 
@@ -279,12 +292,7 @@ impl Family {
         MPI_Message(match self {
             Self::Mpich => 0x6c00_0000,
             Self::Standard => 0x129,
-            Self::OpenMpi => object(c"ompi_message_no_proc"),
+            Self::OpenMpi => object!(c"ompi_message_no_proc"),
         })
     }
-}
-
-/// The address of one of Open MPI's predefined objects.
-fn object(name: &'static CStr) -> usize {
-    library::data(name) as usize
 }
