@@ -55,24 +55,37 @@ impl Watch {
         self.claims.iter().any(|claim| claim.pending.receives())
     }
 
-    /// Whether a failed call has completed the request, be it with an error.
-    fn over(&self, claim: &Claim) -> bool {
+    /// Whether the call has freed the request: a request that is complete and not persistent, or one that failed.
+    fn freed(&self, claim: &Claim, rc: c_int) -> bool {
+        if rc == 0 {
+            return !claim.pending.persistent();
+        }
         // SAFETY: the claim's index lies in the array.
-        let now = unsafe { MPI_Request::read(self.requests, claim.index) };
-        now.key() != claim.key || claim.pending.persistent() && request::idle(now)
+        unsafe { MPI_Request::read(self.requests, claim.index) }.key() != claim.key
+    }
+
+    /// Whether a failed call has completed the request, be it with an error.
+    fn over(&self, claim: &Claim, status: Option<*const MPI_Status>) -> bool {
+        // SAFETY: a call that reports a request has filled its status.
+        let pending = |status| unsafe { status::error(status) } == family().constants().err_pending;
+        self.freed(claim, -1)
+            || claim.pending.persistent()
+                && !status.is_some_and(pending)
+                && request::idle(MPI_Request(claim.key))
     }
 
     /// The system's call has returned `rc`; `reported(i)` is the status of request `i` if it is reported as done. With a failure the
     /// `MPI_ERROR` field of a reported status tells which requests succeeded.
     fn finish(self, rc: c_int, reported: impl Fn(usize) -> Option<*const MPI_Status>) -> c_int {
         let unpacked = finish(family().comm_self(), || {
-            let mut claims = self.claims;
-            let requests = Self { claims: Vec::new(), requests: self.requests };
-            claims
-                .retain(|claim| if rc == 0 { reported(claim.index).is_some() } else { requests.over(claim) });
-            pending::settle(&claims);
+            let done = |claim: &&Claim| {
+                let status = reported(claim.index);
+                if rc == 0 { status.is_some() } else { self.over(claim, status) }
+            };
+            let claims: Vec<&Claim> = self.claims.iter().filter(done).collect();
+            pending::settle(claims.iter().map(|claim| (*claim, self.freed(claim, rc))));
             let mut result = Ok(());
-            for claim in &claims {
+            for claim in claims {
                 let Some(status) = reported(claim.index) else { continue };
                 // SAFETY: the call reports the request, so its status is filled.
                 if rc != 0 && unsafe { status::error(status) } != 0 {

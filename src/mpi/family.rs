@@ -49,6 +49,7 @@ pub struct Constants {
     pub err_other: c_int,
     pub err_no_mem: c_int,
     pub err_intern: c_int,
+    pub err_pending: c_int,
     /// `MPI_STATUS_IGNORE` as an address; `MPI_STATUSES_IGNORE` is the same in every family.
     pub status_ignore: usize,
     /// `sizeof(MPI_Status)`.
@@ -82,6 +83,7 @@ const MPICH: Constants = Constants {
     err_other: 15,
     err_no_mem: 34,
     err_intern: 16,
+    err_pending: 18,
     status_ignore: 1,
     status_bytes: 20,
     status_error_at: 16,
@@ -112,6 +114,7 @@ const OPEN_MPI: Constants = Constants {
     err_other: 16,
     err_no_mem: 39,
     err_intern: 17,
+    err_pending: 19,
     status_ignore: 0,
     status_bytes: 24,
     status_error_at: 8,
@@ -142,6 +145,7 @@ const STANDARD: Constants = Constants {
     err_other: 16,
     err_no_mem: 39,
     err_intern: 17,
+    err_pending: 18,
     status_ignore: 0,
     status_bytes: 32,
     status_error_at: 8,

@@ -31,7 +31,7 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Take a request over from the program.
 pub fn adopt(handle: MPI_Request, claim: &Claim) {
-    pending::disown(claim);
+    pending::settle([(claim, true)]);
     COUNT.fetch_add(1, Ordering::Relaxed);
     ORPHANS.lock().push(Orphan { request: Owned::new(handle), pending: Arc::clone(&claim.pending) });
 }

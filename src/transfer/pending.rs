@@ -205,12 +205,12 @@ pub fn claim(keys: impl IntoIterator<Item = usize>) -> Vec<Claim> {
     claims
 }
 
-/// The requests are complete: their operations are over, and requests that are not persistent are gone.
-pub fn settle(claims: &[Claim]) {
+/// The operations are over, and with `freed` the request is gone too.
+pub fn settle<'a>(claims: impl IntoIterator<Item = (&'a Claim, bool)>) {
     let mut gone = Vec::new(); // to be dropped outside the lock
     let mut table = TABLE.lock();
-    for claim in claims {
-        if claim.pending.persistent {
+    for (claim, freed) in claims {
+        if !freed {
             claim.pending.active.store(false, Ordering::Release);
         } else if table.get(&claim.key).is_some_and(|held| Arc::ptr_eq(held, &claim.pending)) {
             gone.extend(table.remove(&claim.key));
@@ -234,15 +234,4 @@ pub fn take_inactive(key: usize) -> Option<Arc<Pending>> {
     let taken = if table.get(&key).is_some_and(idle) { table.remove(&key) } else { None };
     LIVE.store(table.len(), Ordering::Relaxed);
     taken
-}
-
-/// Take a claimed request out of the table, whose completion nobody will ask for by its handle.
-pub fn disown(claim: &Claim) {
-    let mut table = TABLE.lock();
-    if table.get(&claim.key).is_some_and(|held| Arc::ptr_eq(held, &claim.pending)) {
-        let taken = table.remove(&claim.key);
-        LIVE.store(table.len(), Ordering::Relaxed);
-        drop(table);
-        drop(taken);
-    }
 }
