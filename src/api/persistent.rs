@@ -79,7 +79,9 @@ unsafe fn starting(count: c_int, requests: *const MPI_Request, system: impl FnOn
     }
     let rc = system();
     if rc == 0 {
-        list.iter().for_each(|pending| pending.started());
+        for pending in list {
+            pending.started();
+        }
     }
     rc
 }

@@ -1,7 +1,7 @@
 //! The life of MPI in the process.
 
 use crate::mpi::{Family, MPI_Comm, Via, family, next};
-use crate::transfer::orphans;
+use crate::transfer::{orphans, pending};
 use crate::{pool, report, state};
 use std::ffi::{c_char, c_int};
 
@@ -26,6 +26,7 @@ pub(super) unsafe fn init_thread(
 pub(super) unsafe fn finalize(via: Via) -> c_int {
     if state::active() {
         orphans::finish();
+        tracing::debug!(requests = pending::len(), "MPI_Finalize");
         if report::on() {
             report::write(rank());
         }
