@@ -58,7 +58,7 @@ fn the_launcher_may_be_preloaded_too() {
     }
 }
 
-/// Interpreters open their MPI in a scope where RTLD_NEXT does not look.
+/// Interpreters open their MPI in a scope where `RTLD_NEXT` does not look.
 #[test]
 fn an_mpi_opened_in_a_scope_of_its_own_is_found() {
     for mpi in mpis() {

@@ -3,6 +3,7 @@
 //! A send packs at once, in one launch, and hands the packed bytes to the system's function of the same name: what the MPI matches
 //! are its own requests in the program's order. A receive is posted into a buffer of ours and unpacked by whichever call completes it
 //! (`request`).
+#![allow(clippy::inline_always, reason = "a call that passes keeps its arguments in their registers")]
 
 use super::side::{keep, made, passes, receiving, sending};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, Via, family, next};
@@ -14,12 +15,6 @@ macro_rules! sends {
     ($($body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
         #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-            if passes($call, Some(dest), count) {
-                // SAFETY: the caller's duty.
-                let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
-                // SAFETY: the system has made the request.
-                return unsafe { made(request, rc) };
-            }
             #[inline(never)]
             unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
                 let system = |buf, count, datatype| {
@@ -34,6 +29,12 @@ macro_rules! sends {
                     // SAFETY: the system has made the request.
                     unsafe { keep(request, $call, pending::post, out) }
                 })
+            }
+            if passes($call, Some(dest), count) {
+                // SAFETY: the caller's duty.
+                let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
+                // SAFETY: the system has made the request.
+                return unsafe { made(request, rc) };
             }
             // SAFETY: the caller's duty.
             unsafe { serve(via, buf, count, datatype, dest, tag, comm, request) }
@@ -53,12 +54,6 @@ macro_rules! receives {
         $(#[doc = $doc])*
         #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-            if passes($call, Some(source), count) {
-                // SAFETY: the caller's duty.
-                let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
-                // SAFETY: the system has made the request.
-                return unsafe { made(request, rc) };
-            }
             #[inline(never)]
             unsafe fn serve(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
                 let system = |buf, count, datatype| {
@@ -71,6 +66,12 @@ macro_rules! receives {
                     // SAFETY: the system has made the request.
                     unsafe { keep(request, $call, $how, incoming) }
                 })
+            }
+            if passes($call, Some(source), count) {
+                // SAFETY: the caller's duty.
+                let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
+                // SAFETY: the system has made the request.
+                return unsafe { made(request, rc) };
             }
             // SAFETY: the caller's duty.
             unsafe { serve(via, buf, count, datatype, source, tag, comm, request) }

@@ -12,12 +12,6 @@ use std::sync::Arc;
 macro_rules! inits {
     ($($body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-            if passes($call, Some(dest), count) {
-                // SAFETY: the caller's duty.
-                let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
-                // SAFETY: the system has made the request.
-                return unsafe { made(request, rc) };
-            }
             #[inline(never)]
             unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
                 let system = |buf, count, datatype| {
@@ -31,6 +25,12 @@ macro_rules! inits {
                     // SAFETY: the system has made the request.
                     unsafe { keep(request, $call, pending::init, out) }
                 })
+            }
+            if passes($call, Some(dest), count) {
+                // SAFETY: the caller's duty.
+                let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
+                // SAFETY: the system has made the request.
+                return unsafe { made(request, rc) };
             }
             // SAFETY: the caller's duty.
             unsafe { serve(via, buf, count, datatype, dest, tag, comm, request) }

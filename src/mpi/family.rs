@@ -5,7 +5,7 @@
 
 use super::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
 use super::{library, next};
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// An application binary interface of MPI.
