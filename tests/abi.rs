@@ -1,5 +1,5 @@
 //! The constants of each ABI against the headers at hand.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::needless_pass_by_value, reason = "tests")]
 
 mod ranks;
 
@@ -54,6 +54,7 @@ fn compare(mpi: &Mpi, family: Family) {
         ("MPI_ERR_OTHER", c.err_other),
         ("MPI_ERR_NO_MEM", c.err_no_mem),
         ("MPI_ERR_INTERN", c.err_intern),
+        ("MPI_ERR_PENDING", c.err_pending),
         ("MPI_SUCCESS", 0),
     ];
     for (name, ours) in named {
@@ -64,18 +65,22 @@ fn compare(mpi: &Mpi, family: Family) {
         header.says("MPI_COMBINER_HVECTOR_INTEGER", c.combiner_hvector_integer);
     }
     header.says("MPI_STATUS_IGNORE", c.status_ignore);
+    header.says("MPI_STATUSES_IGNORE", c.status_ignore);
     header.says("sizeof(MPI_Status)", c.status_bytes);
+    header.says("MPI_Status.MPI_ERROR", c.status_error_at);
     assert!(c.status_bytes <= size_of::<Spare>());
     header.says("sizeof(MPI_Aint)", size_of::<MPI_Aint>());
     header.says("sizeof(MPI_Count)", size_of::<MPI_Count>());
     let handle = if family == Family::Mpich { 4 } else { 8 };
-    for name in ["sizeof(MPI_Datatype)", "sizeof(MPI_Comm)", "sizeof(MPI_Message)"] {
+    for name in ["sizeof(MPI_Datatype)", "sizeof(MPI_Comm)", "sizeof(MPI_Message)", "sizeof(MPI_Request)"] {
         header.says(name, handle);
     }
 
     // Open MPI's handles are addresses of objects: the program tells whether each is the symbol's that we look up.
     let value = |ours: fn(Family) -> usize| if family == Family::OpenMpi { 1 } else { ours(family) };
     header.says("MPI_PACKED", value(|f| f.packed().0));
+    header.says("MPI_REQUEST_NULL", value(|f| f.request_null().0));
+    header.says("MPI_MESSAGE_NO_PROC", value(|f| f.message_no_proc().0));
     header.says("MPI_COMM_WORLD", value(|f| f.comm_world().0));
     header.says("MPI_COMM_SELF", value(|f| f.comm_self().0));
     header.says("MPI_DATATYPE_NULL", value(|f| f.datatype_null().0));

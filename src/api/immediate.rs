@@ -3,31 +3,41 @@
 //! A send packs at once, in one launch, and hands the packed bytes to the system's function of the same name: what the MPI matches
 //! are its own requests in the program's order. A receive is posted into a buffer of ours and unpacked by whichever call completes it
 //! (`request`).
+#![allow(clippy::inline_always, reason = "a call that passes keeps its arguments in their registers")]
 
-use super::side::{Peer, keep, made, receiving, sending};
+use super::side::{keep, made, passes, receiving, sending};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, Via, family, next};
 use crate::report::Call;
-use crate::state;
 use crate::transfer::{self, Reach, pending};
 use std::ffi::{c_int, c_void};
 
 macro_rules! sends {
     ($($body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
-        #[inline]
+        #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-            let system = move |buf, count, datatype| {
-                // SAFETY: the caller's duty, or the packed bytes that are kept until the request is complete.
+            #[inline(never)]
+            unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+                let system = |buf, count, datatype| {
+                    // SAFETY: the caller's duty, or the packed bytes that are kept until the request is complete.
+                    let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
+                    // SAFETY: the system has made the request.
+                    unsafe { made(request, rc) }
+                };
+                let make = || transfer::outgoing(buf as usize, count, datatype, comm, $reach);
+                sending($call, comm, (buf, count, datatype), make, system, |out| {
+                    out.sent($call, out.since());
+                    // SAFETY: the system has made the request.
+                    unsafe { keep(request, $call, pending::post, out) }
+                })
+            }
+            if passes($call, Some(dest), count) {
+                // SAFETY: the caller's duty.
                 let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
                 // SAFETY: the system has made the request.
-                unsafe { made(request, rc) }
-            };
-            let to = Peer { call: $call, rank: Some(dest), comm };
-            let make = move || transfer::outgoing(buf as usize, count, datatype, comm, $reach);
-            sending(to, (buf, count, datatype), make, system, |out| {
-                out.sent($call, out.since());
-                // SAFETY: the system has made the request.
-                unsafe { keep(request, to, pending::post, out) }
-            })
+                return unsafe { made(request, rc) };
+            }
+            // SAFETY: the caller's duty.
+            unsafe { serve(via, buf, count, datatype, dest, tag, comm, request) }
         }
     )* };
 }
@@ -39,28 +49,40 @@ sends! {
     ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host;
 }
 
-pub(super) unsafe fn irecv(
-    via: Via,
-    buf: *mut c_void,
-    count: c_int,
-    datatype: MPI_Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> c_int {
-    let system = move |buf, count, datatype| {
-        // SAFETY: the caller's duty, or a buffer that is kept until the request is complete.
-        let rc = unsafe { next::MPI_Irecv(via, buf, count, datatype, source, tag, comm, request) };
-        // SAFETY: the system has made the request.
-        unsafe { made(request, rc) }
-    };
-    let from = Peer { call: Call::Irecv, rank: Some(source), comm };
-    let make = move || transfer::incoming(buf as usize, count, datatype, comm);
-    receiving(from, (buf, count, datatype), make, system, |incoming| {
-        // SAFETY: the system has made the request.
-        unsafe { keep(request, from, pending::post, incoming) };
-    })
+macro_rules! receives {
+    ($($(#[doc = $doc:literal])* $body:ident, $name:ident, $call:expr, $how:expr;)*) => { $(
+        $(#[doc = $doc])*
+        #[inline(always)]
+        pub(super) unsafe fn $body(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+            #[inline(never)]
+            unsafe fn serve(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+                let system = |buf, count, datatype| {
+                    // SAFETY: the caller's duty, or a buffer that is kept as long as the request lives.
+                    let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
+                    // SAFETY: the system has made the request.
+                    unsafe { made(request, rc) }
+                };
+                receiving($call, comm, (buf, count, datatype), system, |incoming| {
+                    // SAFETY: the system has made the request.
+                    unsafe { keep(request, $call, $how, incoming) }
+                })
+            }
+            if passes($call, Some(source), count) {
+                // SAFETY: the caller's duty.
+                let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
+                // SAFETY: the system has made the request.
+                return unsafe { made(request, rc) };
+            }
+            // SAFETY: the caller's duty.
+            unsafe { serve(via, buf, count, datatype, source, tag, comm, request) }
+        }
+    )* };
+}
+
+receives! {
+    irecv, MPI_Irecv, Call::Irecv, pending::post;
+    /// Persistent, but in all else as `MPI_Irecv`.
+    recv_init, MPI_Recv_init, Call::RecvInit, pending::init;
 }
 
 pub(super) unsafe fn imrecv(
@@ -71,24 +93,20 @@ pub(super) unsafe fn imrecv(
     message: *mut MPI_Message,
     request: *mut MPI_Request,
 ) -> c_int {
-    let system = move |buf, count, datatype| {
+    let system = |buf, count, datatype| {
         // SAFETY: as in `irecv`; `message` is the caller's.
         let rc = unsafe { next::MPI_Imrecv(via, buf, count, datatype, message, request) };
         // SAFETY: the system has made the request.
         unsafe { made(request, rc) }
     };
-    if !state::active() {
+    // SAFETY: the caller passes a message's handle.
+    let nobody = || unsafe { MPI_Message::read(message, 0) }.key() == family().message_no_proc().key();
+    if passes(Call::Imrecv, None, count) || nobody() {
         return system(buf, count, datatype);
     }
-    // SAFETY: the caller passes a message's handle.
-    let nobody = unsafe { MPI_Message::read(message, 0) }.key() == family().message_no_proc().key();
     // The call names no communicator; errors are raised where the MPI raises those of calls without one.
-    let comm = family().comm_self();
-    let rank = nobody.then(|| family().constants().proc_null);
-    let from = Peer { call: Call::Imrecv, rank, comm };
-    let make = move || transfer::incoming(buf as usize, count, datatype, comm);
-    receiving(from, (buf, count, datatype), make, system, |incoming| {
+    receiving(Call::Imrecv, family().comm_self(), (buf, count, datatype), system, |incoming| {
         // SAFETY: the system has made the request.
-        unsafe { keep(request, from, pending::post, incoming) };
+        unsafe { keep(request, Call::Imrecv, pending::post, incoming) }
     })
 }

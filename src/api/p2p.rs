@@ -1,6 +1,7 @@
 //! Blocking point-to-point messages (MPI-4.1 chapter 3).
+#![allow(clippy::inline_always, reason = "a call that passes keeps its arguments in their registers")]
 
-use super::side::{Peer, cheap, sending};
+use super::side::{cheap, passes, sending};
 use super::{finish, prepare, stopped};
 use crate::mpi::status::{Received, Spare};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Status, Via, family, next};
@@ -15,11 +16,19 @@ macro_rules! sends {
         $(#[doc = $doc])*
         #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm) -> c_int {
-            // SAFETY: the caller's duty, or the packed bytes that `sending` holds until after the call.
-            let system = move |buf, count, datatype| unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) };
-            let to = Peer { call: $call, rank: Some(dest), comm };
-            let make = move || transfer::outgoing(buf as usize, count, datatype, comm, $reach);
-            sending(to, (buf, count, datatype), make, system, |out| out.sent($call, out.since()))
+            #[inline(never)]
+            unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm) -> c_int {
+                // SAFETY: the caller's duty, or the packed bytes that `sending` holds until after the call.
+                let system = |buf, count, datatype| unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) };
+                let make = || transfer::outgoing(buf as usize, count, datatype, comm, $reach);
+                sending($call, comm, (buf, count, datatype), make, system, |out| out.sent($call, out.since()))
+            }
+            if passes($call, Some(dest), count) {
+                // SAFETY: the caller's duty.
+                return unsafe { next::$name(via, buf, count, datatype, dest, tag, comm) };
+            }
+            // SAFETY: the caller's duty.
+            unsafe { serve(via, buf, count, datatype, dest, tag, comm) }
         }
     )* };
 }

@@ -1,6 +1,6 @@
 //! Persistent requests (MPI-4.1 section 3.9): made once over a packed buffer of ours, packed at each start, unpacked at each completion.
 
-use super::side::{Peer, keep, made, receiving, sending};
+use super::side::{keep, made, passes, sending};
 use super::{finish, request};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Request, Via, family, next};
 use crate::report::Call;
@@ -12,18 +12,28 @@ use std::sync::Arc;
 macro_rules! inits {
     ($($body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-            let system = move |buf, count, datatype| {
-                // SAFETY: the caller's duty, or a buffer that is kept until the request is freed.
+            #[inline(never)]
+            unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+                let system = |buf, count, datatype| {
+                    // SAFETY: the caller's duty, or the packed bytes that are kept until the request is freed.
+                    let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
+                    // SAFETY: the system has made the request.
+                    unsafe { made(request, rc) }
+                };
+                let make = || transfer::outgoing_later(buf as usize, count, datatype, comm, $reach);
+                sending($call, comm, (buf, count, datatype), make, system, |out| {
+                    // SAFETY: the system has made the request.
+                    unsafe { keep(request, $call, pending::init, out) }
+                })
+            }
+            if passes($call, Some(dest), count) {
+                // SAFETY: the caller's duty.
                 let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
                 // SAFETY: the system has made the request.
-                unsafe { made(request, rc) }
-            };
-            let to = Peer { call: $call, rank: Some(dest), comm };
-            let make = move || transfer::outgoing_later(buf as usize, count, datatype, comm, $reach);
-            sending(to, (buf, count, datatype), make, system, |out| {
-                // SAFETY: the system has made the request.
-                unsafe { keep(request, to, pending::init, out) }
-            })
+                return unsafe { made(request, rc) };
+            }
+            // SAFETY: the caller's duty.
+            unsafe { serve(via, buf, count, datatype, dest, tag, comm, request) }
         }
     )* };
 }
@@ -33,30 +43,6 @@ inits! {
     ssend_init, MPI_Ssend_init, Call::SsendInit, Reach::Any;
     rsend_init, MPI_Rsend_init, Call::RsendInit, Reach::Any;
     bsend_init, MPI_Bsend_init, Call::BsendInit, Reach::Host;
-}
-
-pub(super) unsafe fn recv_init(
-    via: Via,
-    buf: *mut c_void,
-    count: c_int,
-    datatype: MPI_Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> c_int {
-    let system = move |buf, count, datatype| {
-        // SAFETY: the caller's duty, or a buffer that is kept until the request is freed.
-        let rc = unsafe { next::MPI_Recv_init(via, buf, count, datatype, source, tag, comm, request) };
-        // SAFETY: the system has made the request.
-        unsafe { made(request, rc) }
-    };
-    let from = Peer { call: Call::RecvInit, rank: Some(source), comm };
-    let make = move || transfer::incoming(buf as usize, count, datatype, comm);
-    receiving(from, (buf, count, datatype), make, system, |incoming| {
-        // SAFETY: the system has made the request.
-        unsafe { keep(request, from, pending::init, incoming) };
-    })
 }
 
 pub(super) unsafe fn start(via: Via, request: *mut MPI_Request) -> c_int {

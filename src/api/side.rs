@@ -1,25 +1,17 @@
 //! One side of a message: what all functions that send and all that post a receive have in common, be they blocking, immediate or
 //! persistent.
+#![allow(clippy::inline_always, reason = "a call that passes keeps its arguments in their registers")]
 
 use super::{finish, prepare, stopped};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Request, family};
 use crate::reason::Reason;
 use crate::report::{self, Call};
 use crate::transfer::pending::{self, Message};
-use crate::transfer::{Incoming, Outgoing, Stop};
+use crate::transfer::{self, Incoming, Outgoing, Stop};
 use crate::{config, cuda, state};
 use std::ffi::{c_int, c_void};
 
-/// Which function is called, and for whom.
-#[derive(Clone, Copy)]
-pub(super) struct Peer {
-    pub(super) call: Call,
-    /// Absent where the call names none.
-    pub(super) rank: Option<c_int>,
-    pub(super) comm: MPI_Comm,
-}
-
-/// The reasons to forward that cost next to nothing to find.
+/// The reasons to forward that cost next to nothing to find. `peer` is absent where the call names none.
 #[inline(always)]
 pub(super) fn cheap(peer: Option<c_int>, count: c_int) -> Option<Reason> {
     if peer.is_some_and(|peer| peer == family().constants().proc_null) {
@@ -38,40 +30,25 @@ pub(super) fn cheap(peer: Option<c_int>, count: c_int) -> Option<Reason> {
 /// Whether the call goes on to the system for a cheap reason, which is counted. Small enough to be a part of the exported
 /// function, so that such a call keeps its arguments in their registers.
 #[inline(always)]
-fn passes(peer: &Peer, count: c_int) -> bool {
+pub(super) fn passes(call: Call, peer: Option<c_int>, count: c_int) -> bool {
     if !state::active() {
         return true;
     }
-    let Some(reason) = cheap(peer.rank, count) else { return false };
-    report::forwarded(peer.call, reason);
+    let Some(reason) = cheap(peer, count) else { return false };
+    report::forwarded(call, reason);
     true
 }
 
 /// The body of every send: `make` the message, hand it to the `system`'s function and `keep` what has to outlive the call.
-#[inline(always)]
+#[inline]
 pub(super) fn sending(
-    to: Peer,
+    call: Call,
+    comm: MPI_Comm,
     (buf, count, datatype): (*const c_void, c_int, MPI_Datatype),
     make: impl FnOnce() -> Result<Outgoing, Stop>,
     system: impl Fn(*const c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Outgoing),
 ) -> c_int {
-    if passes(&to, count) {
-        return system(buf, count, datatype);
-    }
-    sending_ours(to, (buf, count, datatype), make, system, keep)
-}
-
-/// The part of [`sending`] that is not for every call.
-#[inline(never)]
-fn sending_ours(
-    to: Peer,
-    (buf, count, datatype): (*const c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Outgoing, Stop>,
-    system: impl Fn(*const c_void, c_int, MPI_Datatype) -> c_int,
-    keep: impl FnOnce(Outgoing),
-) -> c_int {
-    let forward = || system(buf, count, datatype);
     match prepare(make) {
         Ok(out) => {
             let rc = system(out.address(), out.count(), out.datatype());
@@ -80,36 +57,20 @@ fn sending_ours(
             }
             rc
         }
-        Err(stop) => stopped(to.call, to.comm, stop, forward),
+        Err(stop) => stopped(call, comm, stop, || system(buf, count, datatype)),
     }
 }
 
 /// The body of every receive that does not block.
-#[inline(always)]
+#[inline]
 pub(super) fn receiving(
-    from: Peer,
+    call: Call,
+    comm: MPI_Comm,
     (buf, count, datatype): (*mut c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Incoming, Stop>,
     system: impl Fn(*mut c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Incoming),
 ) -> c_int {
-    if passes(&from, count) {
-        return system(buf, count, datatype);
-    }
-    receiving_ours(from, (buf, count, datatype), make, system, keep)
-}
-
-/// The part of [`receiving`] that is not for every call.
-#[inline(never)]
-fn receiving_ours(
-    from: Peer,
-    (buf, count, datatype): (*mut c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Incoming, Stop>,
-    system: impl Fn(*mut c_void, c_int, MPI_Datatype) -> c_int,
-    keep: impl FnOnce(Incoming),
-) -> c_int {
-    let forward = || system(buf, count, datatype);
-    match prepare(make) {
+    match prepare(|| transfer::incoming(buf as usize, count, datatype, comm)) {
         Ok(incoming) => {
             let rc = system(incoming.address(), incoming.count(), incoming.datatype());
             if rc == 0 {
@@ -117,7 +78,7 @@ fn receiving_ours(
             }
             rc
         }
-        Err(stop) => stopped(from.call, from.comm, stop, forward),
+        Err(stop) => stopped(call, comm, stop, || system(buf, count, datatype)),
     }
 }
 
@@ -141,11 +102,16 @@ pub(super) type Keep<M> = fn(usize, Call, M);
 ///
 /// # Safety
 /// `request` points to that request.
-pub(super) unsafe fn keep<M: Into<Message>>(request: *const MPI_Request, by: Peer, how: Keep<M>, message: M) {
+pub(super) unsafe fn keep<M: Into<Message>>(
+    request: *const MPI_Request,
+    call: Call,
+    how: Keep<M>,
+    message: M,
+) {
     // SAFETY: the caller's duty.
     let key = unsafe { MPI_Request::read(request, 0) }.key();
-    finish(by.comm, || {
-        how(key, by.call, message);
+    finish(family().comm_self(), || {
+        how(key, call, message);
         Ok(())
     });
 }

@@ -185,21 +185,6 @@ fn standard_soname() -> bool {
     name.starts_with(b"libmpi_abi.so")
 }
 
-/// The address of one of Open MPI's predefined objects, looked for once.
-macro_rules! object {
-    ($name:literal) => {{
-        static ADDRESS: AtomicUsize = AtomicUsize::new(0);
-        match ADDRESS.load(Ordering::Relaxed) {
-            0 => {
-                let address = library::data($name) as usize;
-                ADDRESS.store(address, Ordering::Relaxed);
-                address
-            }
-            address => address,
-        }
-    }};
-}
-
 /// What the MPI says of itself (MPI-4.1 section 9.1.1).
 pub fn library_version() -> String {
     // MPI_MAX_LIBRARY_VERSION_STRING is 8192 in the widest family.
@@ -212,6 +197,21 @@ pub fn library_version() -> String {
     }
     text.truncate(usize::try_from(length).unwrap_or(0));
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The address of one of Open MPI's predefined objects, looked up once.
+macro_rules! object {
+    ($name:literal) => {{
+        static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+        match ADDRESS.load(Ordering::Relaxed) {
+            0 => {
+                let address = library::data($name) as usize;
+                ADDRESS.store(address, Ordering::Relaxed);
+                address
+            }
+            address => address,
+        }
+    }};
 }
 
 impl Family {

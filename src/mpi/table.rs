@@ -40,7 +40,7 @@ macro_rules! mpi_table {
             hook fn MPI_Ssend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int => persistent::ssend_init;
             hook fn MPI_Rsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int => persistent::rsend_init;
             hook fn MPI_Bsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int => persistent::bsend_init;
-            hook fn MPI_Recv_init(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int => persistent::recv_init;
+            hook fn MPI_Recv_init(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int => immediate::recv_init;
             hook fn MPI_Start(request: *mut MPI_Request) -> c_int => persistent::start;
             hook fn MPI_Startall(count: c_int, requests: *mut MPI_Request) -> c_int => persistent::startall;
 

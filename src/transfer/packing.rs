@@ -92,7 +92,8 @@ pub unsafe fn quick(
             return None;
         }
         let size = layout.size.checked_mul(count.into())?;
-        if !(if dense { size <= DENSE } else { policy::worthwhile(layout, system()) }) {
+        let always = config::get().host_always;
+        if !(always || if dense { size <= DENSE } else { policy::worthwhile(layout, system()) }) {
             return Some(Err(Reason::HostSystemFaster));
         }
         let end = i64::from(position).checked_add(size).and_then(|end| c_int::try_from(end).ok())?;
