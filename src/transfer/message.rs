@@ -6,6 +6,7 @@ use super::object::Object;
 use super::{Stop, copy, device, oneshot, staged};
 use crate::config::{self, Method};
 use crate::cuda::{self, CudaError};
+use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
 use crate::mpi::status::Received;
@@ -94,7 +95,7 @@ fn prepare(
     };
     let way = choose(case, config::get(), machine())?;
     object.check_usable(comm)?;
-    let wire = Wire::new(layout.size).ok_or_else(|| {
+    let wire = Wire::new(layout.size()).ok_or_else(|| {
         if object.reachable() { Stop::Forward(Reason::TooLarge) } else { Stop::Raise(Raise::Other) }
     })?;
     // The context is left again before the MPI is called, which may count on the program's own.
@@ -161,16 +162,13 @@ impl Incoming {
     pub fn finish(self, call: Call, received: Received) -> Result<(), Raise> {
         let object = &self.0.object;
         let layout = object.layout();
-        let bytes = received.bytes.min(layout.size);
+        let bytes = received.bytes.min(layout.size());
         if bytes > 0 {
             let done = cuda::enter(&object.place, &LIBRARY).and_then(|entered| {
-                if bytes == layout.size {
-                    return self.unpack(&entered, layout, 0);
+                if bytes == layout.size() {
+                    return self.unpack(&entered, layout);
                 }
-                layout
-                    .pieces(bytes)
-                    .iter()
-                    .try_for_each(|piece| self.unpack(&entered, &piece.layout, piece.packed))
+                self.unpack(&entered, &layout.prefix(bytes))
             });
             done.map_err(|error| {
                 tracing::debug!(%error, bytes, "a received message could not be unpacked");
@@ -181,20 +179,14 @@ impl Incoming {
         Ok(())
     }
 
-    /// Unpack one layout whose bytes begin at `at` in the packed buffer.
-    fn unpack(&self, entered: &cuda::Entered, layout: &crate::ir::Strided, at: i64) -> Result<(), CudaError> {
+    /// Unpack the layout of the received bytes.
+    fn unpack(&self, entered: &cuda::Entered, layout: &Layout) -> Result<(), CudaError> {
         let Packed { object, buffer, way, .. } = &self.0;
         match way {
-            Way::Copy => copy::back(entered, object, layout, buffer.address().wrapping_add_signed(at)),
-            Way::Pack(Method::Device) => {
-                device::unpack(entered, object, layout, buffer.device_address().wrapping_add_signed(at))
-            }
-            Way::Pack(Method::Oneshot) => {
-                oneshot::unpack(entered, object, layout, buffer.device_address().wrapping_add_signed(at))
-            }
-            Way::Pack(Method::Staged) => {
-                staged::unpack(entered, object, layout, buffer.address().wrapping_add_signed(at))
-            }
+            Way::Copy => copy::back(entered, object, layout, buffer.address()),
+            Way::Pack(Method::Device) => device::unpack(entered, object, layout, buffer.device_address()),
+            Way::Pack(Method::Oneshot) => oneshot::unpack(entered, object, layout, buffer.device_address()),
+            Way::Pack(Method::Staged) => staged::unpack(entered, object, layout, buffer.address()),
         }
     }
 }

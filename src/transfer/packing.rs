@@ -75,14 +75,14 @@ pub unsafe fn quick(
     }
     typecache::with(datatype, |entry| {
         let layout = entry.layout.as_ref().ok()?;
-        let dense = layout.is_contiguous() && layout.size == entry.extent;
+        let dense = layout.is_contiguous() && layout.size() == entry.extent;
         if !(entry.usable() && (count == 1 || dense && count > 0)) {
             return None;
         }
         // SAFETY: not null, and the caller's duty.
         let position = unsafe { *side.position };
         let offset = usize::try_from(position).ok()?;
-        let first = buffer.wrapping_add_signed(isize::try_from(layout.offset).ok()?);
+        let first = buffer.wrapping_add_signed(isize::try_from(layout.first()).ok()?);
         let packed = side.buffer.wrapping_add(offset);
         if !cuda::are_host(&[first, packed]) {
             return None;
@@ -90,7 +90,7 @@ pub unsafe fn quick(
         if dense || !policy::worthwhile(layout, system()) {
             return Some(Err(Reason::HostSystemFaster));
         }
-        let end = i64::from(position).checked_add(layout.size).and_then(|end| c_int::try_from(end).ok())?;
+        let end = i64::from(position).checked_add(layout.size()).and_then(|end| c_int::try_from(end).ok())?;
         if end > side.bytes {
             return None;
         }
@@ -133,7 +133,8 @@ pub unsafe fn serve(
     let place = cuda::place(usize::try_from(packed).unwrap_or(0));
     let job = Job { object: &object, packed, place, direction };
 
-    let end = i64::from(position).checked_add(object.layout().size).and_then(|end| c_int::try_from(end).ok());
+    let end =
+        i64::from(position).checked_add(object.layout().size()).and_then(|end| c_int::try_from(end).ok());
     let Some(end) = end.filter(|end| *end <= side.bytes) else {
         // No room. The system MPI says so, if it can be trusted with the pointers.
         return Err(if job.reachable() {
