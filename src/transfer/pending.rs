@@ -38,6 +38,9 @@ pub enum Message {
     Out(Outgoing),
     /// A receive.
     In(Incoming),
+    /// Nothing, to test the table without a device.
+    #[cfg(test)]
+    Nothing,
 }
 
 impl From<Outgoing> for Message {
@@ -234,4 +237,58 @@ pub fn take_inactive(key: usize) -> Option<Arc<Pending>> {
     let taken = if table.get(&key).is_some_and(idle) { table.remove(&key) } else { None };
     LIVE.store(table.len(), Ordering::Relaxed);
     taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, because the table is the process's.
+    #[test]
+    fn handles_may_come_back_at_any_moment() {
+        let indices = |claims: &[Claim]| claims.iter().map(|claim| claim.index).collect::<Vec<_>>();
+        assert!(!any());
+
+        // Claimed: nobody else sees it, not even the same call under a second index. Let go of: as before.
+        post(1, Call::Isend, Message::Nothing);
+        post(2, Call::Isend, Message::Nothing);
+        let old = claim([7, 1, 1]);
+        assert_eq!(indices(&old), [1]);
+        assert_eq!(indices(&claim([1, 2])), [1], "a request that has the old one's value");
+        drop(old);
+        let old = claim([1]);
+        assert_eq!(indices(&old), [0]);
+
+        // A new request of ours gets the value before the old one's call has finished with it.
+        post(1, Call::Isend, Message::Nothing);
+        settle(old.iter().map(|claim| (claim, true)));
+        drop(old);
+        assert_eq!(len(), 2, "the new one stays");
+        let new = claim([1, 2]);
+        assert_eq!(indices(&new), [0, 1]);
+        settle(new.iter().map(|claim| (claim, true)));
+        assert!(!any());
+        drop(new);
+
+        // A request of somebody else's gets it.
+        post(1, Call::Isend, Message::Nothing);
+        forget(1);
+        assert!(claim([1]).is_empty() && !any());
+
+        // Persistent: seen while active, kept when complete.
+        init(3, Call::SendInit, Message::Nothing);
+        assert!(claim([3]).is_empty(), "not active yet");
+        let list = persistent([2, 3]);
+        assert_eq!(list.len(), 1);
+        for pending in list {
+            pending.started();
+        }
+        assert!(take_inactive(3).is_none());
+        let done = claim([3]);
+        assert_eq!(indices(&done), [0]);
+        settle(done.iter().map(|claim| (claim, false)));
+        drop(done);
+        assert!(claim([3]).is_empty() && any());
+        assert!(take_inactive(3).is_some() && !any());
+    }
 }

@@ -1,0 +1,62 @@
+//! Random programs of messages give the same bytes and statuses with the library on device memory as the MPI alone on host memory.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod ranks;
+
+use ranks::{Mpi, mpis, two_mpis};
+
+const RANKS: usize = 3;
+
+fn plain(mpi: &Mpi, first: u64, count: u64) -> String {
+    let program = mpi.compile("programs", false);
+    let said = mpi.run(RANKS, &program).argument(first.to_string()).argument(count.to_string()).succeed();
+    assert_eq!(said.lines().count() as u64, count, "{said}");
+    said
+}
+
+/// Compare, program by program, and see that no request of ours is left and no data was lost.
+fn compare(mpi: &Mpi, first: u64, count: u64, aware: bool) {
+    let wanted = plain(mpi, first, count);
+    let program = mpi.compile("programs", true);
+    let run = mpi.run(RANKS, &program).argument(first.to_string()).argument(count.to_string());
+    let output = run.preloaded().simulated(aware).with("TEMPI_LOG", "debug").output();
+    let (said, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        mpi.name,
+        log.lines().rev().take(40).collect::<Vec<_>>().join("\n")
+    );
+    for (got, want) in said.lines().zip(wanted.lines()) {
+        assert_eq!(got, want, "{}", mpi.name);
+    }
+    assert_eq!(said.lines().count(), wanted.lines().count());
+    let ends: Vec<&str> = log.lines().filter(|line| line.contains("MPI_Finalize requests")).collect();
+    assert_eq!(ends.len(), RANKS, "{}: {ends:?}", mpi.name);
+    assert!(ends.iter().all(|line| line.ends_with("requests 0")), "{}: {ends:?}", mpi.name);
+    assert!(!log.contains("its data is lost"), "{}", mpi.name);
+}
+
+#[test]
+fn device_memory_that_the_mpi_cannot_read() {
+    for mpi in mpis() {
+        compare(mpi, 1, 40, false);
+    }
+}
+
+#[test]
+fn device_memory_that_the_mpi_can_read() {
+    for mpi in two_mpis() {
+        compare(mpi, 1000, 60, true);
+    }
+}
+
+#[test]
+fn host_memory() {
+    for mpi in two_mpis() {
+        let wanted = plain(mpi, 2000, 40);
+        let program = mpi.compile("programs", false);
+        let said = mpi.run(RANKS, &program).argument("2000").argument("40").preloaded().succeed();
+        assert_eq!(said, wanted, "{}", mpi.name);
+    }
+}
