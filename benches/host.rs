@@ -22,7 +22,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tempi::ir::{Dim, Strided};
-use tempi::pack::host::{System, pack, unpack, worthwhile};
+use tempi::pack::host::policy::worthwhile_strided as worthwhile;
+use tempi::pack::host::{System, pack_strided as pack, unpack_strided as unpack};
 
 /// A shape as nested repetitions of `block` bytes in type-map order, innermost first: (count, stride in
 /// bytes).

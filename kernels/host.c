@@ -1,4 +1,4 @@
-/* The strided kernels on the host: the same bodies, replayed thread by thread. For tests and the simulated driver.
+/* The kernels on the host: the same bodies, replayed thread by thread. For tests and the simulated driver.
  *
  * Every access goes through the caller's translate(), which turns a device address into one that this process may
  * touch. Build with -fsanitize=undefined -fsanitize-undefined-trap-on-error and a misaligned word traps.
@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "strided.h"
 
 #define TEMPI_FN static inline
@@ -16,6 +17,9 @@
 _Static_assert(sizeof(tempi_dim) == 32 && offsetof(tempi_dim, shift) == 24, "tempi_dim");
 _Static_assert(sizeof(tempi_strided) == 64 + 32 * (TEMPI_MAX_DIMS - 1), "tempi_strided");
 _Static_assert(offsetof(tempi_strided, ndims) == 40 && offsetof(tempi_strided, dims) == 64, "tempi_strided");
+_Static_assert(sizeof(tempi_blocks) == sizeof(tempi_strided) + 24, "tempi_blocks");
+_Static_assert(offsetof(tempi_blocks, table) == sizeof(tempi_strided), "tempi_blocks");
+_Static_assert(offsetof(tempi_blocks, shift) == sizeof(tempi_strided) + 16, "tempi_blocks");
 
 typedef void *tempi_translate(uint64_t address, size_t bytes, int write);
 
@@ -56,28 +60,39 @@ static inline void tempi_raise_flag(uint64_t address, uint32_t value)
 }
 
 #include "body.h"
+#include "blocks_body.h"
 
-typedef void tempi_body(const tempi_strided *, uint32_t, uint32_t, uint32_t, uint32_t);
-
-#define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO) {#NAME, NAME##_body},
-static const struct {
+/* The body of a kernel of either kind of argument, of which `blocks` is the longer and begins with the other. */
+typedef struct {
     const char *name;
-    tempi_body *body;
-} kernels[] = {TEMPI_KERNELS(TEMPI_ENTRY)};
+    void (*strided)(const tempi_strided *, uint32_t, uint32_t, uint32_t, uint32_t);
+    void (*blocks)(const tempi_blocks *, uint32_t, uint32_t, uint32_t, uint32_t);
+} tempi_kernel;
+
+#define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO) {#NAME, NAME##_body, NULL},
+#define TEMPI_EQUAL_ENTRY(NAME, SIZE, FROM, TO) {#NAME, NULL, NAME##_body},
+#define TEMPI_MIXED_ENTRY(NAME, FROM, TO) {#NAME, NULL, NAME##_body},
+static const tempi_kernel kernels[] = {TEMPI_KERNELS(TEMPI_ENTRY) TEMPI_EQUAL_KERNELS(TEMPI_EQUAL_ENTRY)
+                                           TEMPI_MIXED_KERNELS(TEMPI_MIXED_ENTRY)};
 
 /* Runs every thread of every block of the kernel called `name`. Not 0: there is no such kernel. */
 int tempi_kernel_run(const char *name, unsigned grid, unsigned block, const void *args, tempi_translate *addresses)
 {
-    tempi_strided a;
-    memcpy(&a, args, sizeof a);
+    tempi_blocks a = {0};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
-        if (strcmp(kernels[k].name, name) != 0)
+        const tempi_kernel *kernel = &kernels[k];
+        if (strcmp(kernel->name, name) != 0)
             continue;
+        memcpy(&a, args, kernel->blocks != NULL ? sizeof a : sizeof a.s);
         translate = addresses;
         for (uint32_t b = 0; b < grid; b++) {
-            for (uint32_t t = 0; t < block; t++)
-                kernels[k].body(&a, t, block, b, grid);
-            tempi_finish(&a, grid);
+            for (uint32_t t = 0; t < block; t++) {
+                if (kernel->blocks != NULL)
+                    kernel->blocks(&a, t, block, b, grid);
+                else
+                    kernel->strided(&a.s, t, block, b, grid);
+            }
+            tempi_finish(&a.s, grid);
         }
         return 0;
     }

@@ -1,4 +1,4 @@
-/* The strided kernels on the device: PTX for what body.h asks for, and the entry points.
+/* The kernels on the device: PTX for what body.h asks for, and the entry points.
  *
  * Needs no CUDA header, so that any compiler that writes PTX will do (scripts/ptx). Accesses are inline PTX:
  * the same instructions whichever compiler made the module.
@@ -7,6 +7,7 @@
 #define TEMPI_UNROLL _Pragma("unroll")
 #define TEMPI_NO_UNROLL _Pragma("nounroll")
 
+#include "blocks.h"
 #include "strided.h"
 
 /* Sources are read by these kernels and written by nobody while one runs (MPI forbids it): the read-only path. */
@@ -87,17 +88,24 @@ TEMPI_FN void tempi_barrier(void)
 TEMPI_REGISTER(tempi_thread, "%tid.x")
 TEMPI_REGISTER(tempi_threads, "%ntid.x")
 TEMPI_REGISTER(tempi_block, "%ctaid.x")
-TEMPI_REGISTER(tempi_blocks, "%nctaid.x")
+TEMPI_REGISTER(tempi_blocks_of_grid, "%nctaid.x")
 
 #include "body.h"
+#include "blocks_body.h"
 
-#define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO)                                                        \
-    extern "C" __attribute__((global)) void NAME(const tempi_strided a)                                          \
+#define TEMPI_ENTRY_OF(NAME, TYPE, HEAD)                                                                         \
+    extern "C" __attribute__((global)) void NAME(const TYPE a)                                                   \
     {                                                                                                            \
-        NAME##_body(&a, tempi_thread(), tempi_threads(), tempi_block(), tempi_blocks());                         \
+        NAME##_body(&a, tempi_thread(), tempi_threads(), tempi_block(), tempi_blocks_of_grid());                 \
         tempi_barrier();                                                                                         \
         if (tempi_thread() == 0)                                                                                 \
-            tempi_finish(&a, tempi_blocks());                                                                    \
+            tempi_finish(HEAD, tempi_blocks_of_grid());                                                          \
     }
 
+#define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_strided, &a)
+#define TEMPI_EQUAL_ENTRY(NAME, SIZE, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_blocks, &a.s)
+#define TEMPI_MIXED_ENTRY(NAME, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_blocks, &a.s)
+
 TEMPI_KERNELS(TEMPI_ENTRY)
+TEMPI_EQUAL_KERNELS(TEMPI_EQUAL_ENTRY)
+TEMPI_MIXED_KERNELS(TEMPI_MIXED_ENTRY)

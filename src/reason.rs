@@ -45,8 +45,10 @@ reasons! {
     HostSystemFaster => "host memory, the MPI packs it as fast",
     /// A contiguous buffer that the MPI takes as it is.
     Contiguous => "contiguous, the MPI takes it as it is",
-    /// The type is not of the strided tier (indexed, struct, …).
-    Irregular => "type is irregular",
+    /// A constructor of later standards, or a predefined type with padding of unknown place.
+    Irregular => "type has no form of ours",
+    /// The type has more runs than a table may hold.
+    TooManyBlocks => "type has too many blocks",
     /// The type's offsets or sizes do not fit into 64 bits.
     Overflow => "type exceeds 64 bits",
     /// The MPI would not describe the type, or it is nested beyond reason.

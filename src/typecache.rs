@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::config;
-use crate::ir::{self, Describe, Strided, Unsupported};
+use crate::ir::{self, Describe, Layout, Unsupported};
 use crate::mpi::datatype::{System, is_predefined};
 use crate::mpi::{MPI_Datatype, family, keyval};
 use crate::reason::Reason;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 #[derive(Debug)]
 pub struct Entry {
     /// The layout of one element, or why there is none.
-    pub layout: Result<Strided, Reason>,
+    pub layout: Result<Layout, Reason>,
     /// Bytes from one element to the next.
     pub extent: i64,
     /// Whether the type may be used for communication: predefined, committed through us, or accepted by the MPI once.
@@ -164,6 +164,7 @@ fn analyse(datatype: MPI_Datatype) -> Result<Arc<Entry>, Reason> {
     let extent = System.bounds(datatype).map_err(|_| Reason::Opaque)?.extent;
     let layout = ir::layout(&System, datatype).map_err(|error| match error {
         ir::Failure::Unsupported(Unsupported::Irregular | Unsupported::Holes) => Reason::Irregular,
+        ir::Failure::Unsupported(Unsupported::TooManyBlocks) => Reason::TooManyBlocks,
         ir::Failure::Unsupported(Unsupported::Overflow) => Reason::Overflow,
         ir::Failure::Unsupported(_) | ir::Failure::Describe(_) => Reason::Opaque,
     });

@@ -11,12 +11,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use tempi::ir::{Dim, Strided};
-use tempi::pack::kernel::{Args, Direction, KERNELS};
+use tempi::ir::{Blocks, Dim, Run as Place, Runs, Strided, Table};
+use tempi::pack::blocks;
+use tempi::pack::kernel::{Direction, KERNELS};
 use tempi::pack::plan::{Completion, Launch, Limits, launches};
+use tempi::pack::table::{Image, OnDevice};
 
 type Translate = unsafe extern "C" fn(u64, usize, c_int) -> *mut c_void;
-type Run = unsafe extern "C" fn(*const c_char, c_uint, c_uint, *const Args, Translate) -> c_int;
+type Run = unsafe extern "C" fn(*const c_char, c_uint, c_uint, *const c_void, Translate) -> c_int;
 
 const LIMITS: Limits = Limits::of_device(4);
 
@@ -96,7 +98,7 @@ fn launch(launch: &Launch) {
     let name = KERNELS[launch.kernel].as_ptr();
     let run = run();
     // SAFETY: the name and the argument are valid, and every access goes through `translate`.
-    let status = unsafe { run(name, launch.grid, launch.block, &raw const launch.args, translate) };
+    let status = unsafe { run(name, launch.grid, launch.block, (&raw const launch.args).cast(), translate) };
     assert_eq!(status, 0);
 }
 
@@ -391,4 +393,239 @@ fn grids_fit_the_machine() {
     assert_eq!(shape(4 << 20, Direction::Pack), (256, 512));
     assert_eq!(shape(128 << 20, Direction::Pack), (132 * 4 * 8, 512));
     assert_eq!(shape(128 << 20, Direction::Unpack), (8192, 512));
+}
+
+const TABLE: u64 = 0x7fa0_0000_0000;
+
+/// Where every run lies (in memory, in the packed buffer, bytes), by the definition of a layout.
+fn runs(layout: &Blocks) -> Vec<(i64, i64, i64)> {
+    let mut places = vec![(layout.offset, 0)];
+    for d in &layout.dims {
+        let repeat = |&(m, p): &(i64, i64)| (0..d.count).map(move |i| (m + i * d.stride, p + i * d.packed));
+        places = places.iter().flat_map(repeat).collect();
+    }
+    let mut all = Vec::new();
+    for (m, mut p) in places {
+        if let Runs::Mixed(runs) = layout.table.runs() {
+            for run in runs {
+                all.push((m + run.offset, p, run.bytes));
+                p += run.bytes;
+            }
+            continue;
+        }
+        for index in 0..layout.table.len() {
+            all.push((m + layout.table.offset(index).unwrap(), p, layout.block));
+            p += layout.packed;
+        }
+    }
+    all
+}
+
+/// As `check`, for a table of runs. Returns the launches that one way takes.
+fn check_blocks(layout: &Blocks, memory_at: u64, packed_at: u64, limits: Limits) -> usize {
+    let runs = runs(layout);
+    let low = runs.iter().map(|run| run.0).min().unwrap();
+    let high = runs.iter().map(|run| run.0 + run.2).max().unwrap();
+    assert_eq!(layout.size, runs.iter().map(|run| run.2).sum::<i64>());
+    let buffer = (MEMORY + 64 + memory_at).wrapping_add_signed(-(low.div_euclid(16) * 16));
+    let in_memory = |m: i64| usize::try_from(buffer.wrapping_add_signed(m) - MEMORY).unwrap();
+    let packed = PACKED + 16 + packed_at;
+    let in_packed = |p: i64| usize::try_from(packed.wrapping_add_signed(p) - PACKED).unwrap();
+    let mut sorted = runs.clone();
+    sorted.sort_unstable();
+    let overlap = sorted.windows(2).any(|w| w[1].0 - w[0].0 < w[0].2);
+    let image = Image::new(&layout.table);
+    let table = OnDevice { address: TABLE, entries: image.entries, mean: image.mean };
+
+    let mut made = 0;
+    for direction in [Direction::Pack, Direction::Unpack] {
+        let packing = direction == Direction::Pack;
+        if !packing && overlap {
+            continue;
+        }
+        let mut memory_region = Region::new(MEMORY, in_memory(high) + 64, !packing);
+        let mut packed_region = Region::new(PACKED, in_packed(layout.size) + 64, packing);
+        let mut table_region = Region::new(TABLE, image.bytes.len(), false);
+        // An entry beyond the last would lead anywhere.
+        table_region.bytes().fill(0x5a);
+        table_region.bytes()[..image.bytes.len()].copy_from_slice(&image.bytes);
+        for (i, b) in memory_region.bytes().iter_mut().enumerate() {
+            *b = u8::try_from((i * 31 + i / 251 * 7) % 256).unwrap();
+        }
+        for (i, b) in packed_region.bytes().iter_mut().enumerate() {
+            *b = u8::try_from((i * 89 + i / 241 * 5 + 3) % 256).unwrap();
+        }
+        let mut memory_bytes = memory_region.bytes().to_vec();
+        let mut packed_bytes = packed_region.bytes().to_vec();
+        for &(m, p, bytes) in &runs {
+            let (m, p, bytes) = (in_memory(m), in_packed(p), usize::try_from(bytes).unwrap());
+            if packing {
+                packed_bytes[p..p + bytes].copy_from_slice(&memory_bytes[m..m + bytes]);
+            } else {
+                memory_bytes[m..m + bytes].copy_from_slice(&packed_bytes[p..p + bytes]);
+            }
+        }
+        REGIONS.set(vec![memory_region, packed_region, table_region, Region::new(SYNC, 16, true)]);
+        made = 0;
+        let mut all = blocks::launches(layout, table, buffer, packed, direction, limits);
+        while let Some(mut launch) = all.next() {
+            let last = all.remaining() == 0;
+            if last {
+                launch.args.strided.flag = SYNC;
+                launch.args.strided.counter = SYNC + 4;
+                launch.args.strided.value = 77;
+            }
+            let name = KERNELS[launch.kernel].as_ptr();
+            // SAFETY: the name and the argument are valid, and every access goes through `translate`.
+            let status =
+                unsafe { run()(name, launch.grid, launch.block, (&raw const launch.args).cast(), translate) };
+            assert_eq!(status, 0);
+            made += 1;
+        }
+        let mut regions = REGIONS.take();
+        assert_eq!(regions[0].bytes(), memory_bytes, "{direction:?} {layout:?}");
+        assert_eq!(regions[1].bytes(), packed_bytes, "{direction:?} {layout:?}");
+        assert_eq!(regions[3].bytes()[..8], [77, 0, 0, 0, 0, 0, 0, 0], "the flag, and the counter at rest");
+    }
+    made
+}
+
+impl Random {
+    /// Runs at random places, every position a multiple of `word`; apart or on top of each other. Repeated in some
+    /// dimensions, those of equal runs within an entry too.
+    fn blocks(&mut self, word: i64, mixed: bool) -> Blocks {
+        let n = self.between(2, 40);
+        let apart = self.between(0, 3) > 0;
+        let most = if self.between(0, 5) == 0 { 200 } else { 9 };
+        let longest = self.between(1, most);
+        let block = word * self.between(1, longest);
+        let inner = if mixed || self.between(0, 1) == 0 {
+            vec![]
+        } else {
+            vec![Dim { count: 3, stride: block + word * self.between(0, 2), packed: block }]
+        };
+        let packed = inner.iter().fold(block, |size, dim| size * dim.count);
+        let room = inner.iter().fold(longest * word, |_, dim| dim.count * dim.stride).max(longest * word);
+        let mut order = self.permutation(usize::try_from(n).unwrap());
+        let mut places = Vec::new();
+        for place in order.drain(..) {
+            let place = i64::try_from(place).unwrap();
+            let offset = if apart { place * (room + word) } else { word * self.between(-20, 20) };
+            let bytes = if mixed { word * self.between(1, longest) } else { block };
+            places.push(Place { offset, bytes });
+        }
+        let table = if mixed {
+            Table::mixed(places).unwrap()
+        } else {
+            Table::equal(places.iter().map(|place| place.offset).collect())
+        };
+        let mut size = if mixed { table.bytes() } else { packed * n };
+        let mut dims = inner;
+        let mut reach = n * (room + word);
+        for _ in 0..self.between(0, 2) {
+            let count = self.between(2, 4);
+            dims.push(Dim { count, stride: reach + word * self.between(0, 3), packed: size });
+            reach = (reach + 3 * word) * count;
+            size *= count;
+        }
+        let (block, packed) = if mixed { (0, 0) } else { (block, packed) };
+        Blocks { offset: word * self.between(-50, 50), table: table.into(), block, packed, dims, size }
+    }
+}
+
+#[test]
+fn tables_of_every_word_size() {
+    let mut random = Random(0x0bad_5eed_0000_0001);
+    for i in 0..800 {
+        let word = 1 << random.between(0, 4);
+        let layout = random.blocks(word, i % 2 == 0);
+        let (memory_at, packed_at) =
+            if i % 4 < 2 { (0, 0) } else { (random.next() % 16, random.next() % 16) };
+        assert_eq!(check_blocks(&layout, memory_at, packed_at, LIMITS), 1);
+    }
+}
+
+#[test]
+fn tables_in_several_launches() {
+    let mut random = Random(0x0bad_5eed_0000_0002);
+    let mut several = 0;
+    for i in 0..600 {
+        let word = 1 << random.between(0, 4);
+        let layout = random.blocks(word, i % 2 == 0);
+        let words = u32::try_from(random.between(1, 64)).unwrap();
+        let limits = Limits { words, multiprocessors: 2 };
+        several += usize::from(check_blocks(&layout, random.next() % 2 * 8, 0, limits) > 1);
+    }
+    assert!(several > 300, "{several}");
+}
+
+#[test]
+fn tables_within_many_dimensions() {
+    let mut random = Random(0x0bad_5eed_0000_0003);
+    for i in 0..40 {
+        let mut layout = random.blocks(4, false);
+        layout.dims.clear();
+        // Dimensions within an entry until the table has no place of its own, and around it.
+        let (mut packed, mut stride) = (layout.block, layout.block);
+        for _ in 0..i % 12 {
+            layout.dims.push(Dim { count: 2, stride, packed });
+            (packed, stride) = (2 * packed, 2 * stride + 4);
+        }
+        let spread = (0..i64::try_from(layout.table.len()).unwrap()).map(|k| k * k % 7 * stride + k * 8);
+        layout.table = Table::equal(spread.collect()).into();
+        layout.packed = packed;
+        layout.size = packed * i64::try_from(layout.table.len()).unwrap();
+        if i % 3 == 0 {
+            layout.dims.push(Dim { count: 3, stride: 4, packed: layout.size });
+            layout.size *= 3;
+        }
+        check_blocks(&layout, 0, 0, LIMITS);
+    }
+}
+
+#[test]
+fn long_runs_and_many_blocks() {
+    let run = |offset, bytes| Place { offset, bytes };
+    let mixed = Table::mixed(vec![run(0, 100_000), run(200_000, 7), run(150_000, 16), run(-70_000, 65_536)]);
+    let mixed = mixed.unwrap();
+    let size = mixed.bytes();
+    for multiprocessors in [1, 7, 1000] {
+        let dims = vec![Dim { count: 2, stride: 1_000_000, packed: size }];
+        let table = Table::mixed(match mixed.runs() {
+            Runs::Mixed(runs) => runs.to_vec(),
+            _ => unreachable!(),
+        });
+        let layout =
+            Blocks { offset: 3, table: table.unwrap().into(), block: 0, packed: 0, dims, size: 2 * size };
+        assert_eq!(check_blocks(&layout, 0, 0, Limits::of_device(multiprocessors)), 1);
+        let offsets = (0..3000).map(|i| (i * 7919) % 3001 * 24).collect();
+        let table = Table::equal(offsets).into();
+        let layout = Blocks { offset: 0, table, block: 24, packed: 24, dims: vec![], size: 72_000 };
+        assert_eq!(check_blocks(&layout, 0, 8, Limits::of_device(multiprocessors)), 1);
+    }
+}
+
+#[test]
+fn tables_of_wide_offsets() {
+    // Two islands of memory, further apart than 32 bits reach.
+    let far = 5_i64 << 32;
+    let table = Table::equal(vec![0, far, 16, far + 1]);
+    assert!(matches!(table.runs(), Runs::Wide(_)));
+    let image = Image::new(&table);
+    let layout = Blocks { offset: 0, table: table.into(), block: 1, packed: 1, dims: vec![], size: 4 };
+    let mut low = Region::new(MEMORY, 32, false);
+    let mut high = Region::new(MEMORY + far.cast_unsigned(), 16, false);
+    let mut entries = Region::new(TABLE, image.bytes.len(), false);
+    low.bytes()[0] = b'a';
+    low.bytes()[16] = b'c';
+    high.bytes()[..2].copy_from_slice(b"bd");
+    entries.bytes().copy_from_slice(&image.bytes);
+    REGIONS.set(vec![low, high, entries, Region::new(PACKED, 16, true)]);
+    let table = OnDevice { address: TABLE, entries: image.entries, mean: 0 };
+    for launch in blocks::launches(&layout, table, MEMORY, PACKED, Direction::Pack, LIMITS) {
+        let name = KERNELS[launch.kernel].as_ptr();
+        // SAFETY: as above.
+        unsafe { run()(name, launch.grid, launch.block, (&raw const launch.args).cast(), translate) };
+    }
+    assert_eq!(REGIONS.take()[3].bytes()[..4], *b"abcd");
 }

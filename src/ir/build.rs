@@ -1,48 +1,132 @@
 //! From an MPI's description to a tree.
 //!
-//! Every constructor of this tier is a nest of loops around its child; [`levels`] says which, in the words of
-//! MPI-4.1 section 5.1.2 to 5.1.4. Nothing is simplified here.
+//! A constructor is a nest of loops around its child ([`levels`]), a list of blocks of it, or a list of different
+//! children, in the words of MPI-4.1 section 5.1.2 to 5.1.4. Nothing is simplified here.
 #![forbid(unsafe_code)]
 
 use super::darray;
-use super::describe::{Child, Describe, Node, Order};
-use super::tree::{Level, Type};
+use super::describe::{Describe, Lengths, Node, Open, Order};
+use super::tree::{Block, Level, Part, Type};
 use super::unsupported::{Failure, Unsupported};
 
-/// The deepest tree that is built, in constructors or loops, whichever are more. Programs stay below ten; the bound
-/// keeps the recursion within any thread's stack.
+/// The deepest tree that is built, in constructors or loops, whichever are more. Programs stay below ten; the
+/// bound keeps the recursion within any thread's stack.
 pub const MAX_DEPTH: usize = 128;
 
 /// The tree of `datatype`. Child handles are released on every path.
 ///
 /// # Errors
-/// [`Failure::Unsupported`] with the reason why the type has no strided form, or the error of `describe`.
+/// [`Failure::Unsupported`] with the reason why the type has no tree, or the error of `describe`.
 pub fn build<D: Describe>(describe: &D, datatype: D::Type) -> Result<Type, Failure<D::Error>> {
     tree(describe, datatype, 0)
 }
 
 fn tree<D: Describe>(describe: &D, datatype: D::Type, depth: usize) -> Result<Type, Failure<D::Error>> {
-    let node = describe.node(datatype).map_err(Failure::Describe)?;
-    let Some(child) = Child::of(describe, &node) else {
-        return leaf(describe, datatype, &node);
+    let open = Open::of(describe, datatype).map_err(Failure::Describe)?;
+    if let Node::Struct { counts, displacements, children } = &open.node {
+        return structure(describe, counts, displacements, children, depth);
+    }
+    let &[child] = open.node.children() else {
+        return leaf(describe, datatype, &open.node);
     };
-    let levels = match node {
-        Node::Dup(_) | Node::Resized(_) => Vec::new(),
-        _ => levels(&node, describe.bounds(child.datatype).map_err(Failure::Describe)?.extent)?,
-    };
-    if levels.iter().any(|level| level.count < 0) {
+    let extent = || describe.bounds(child).map_err(Failure::Describe).map(|bounds| bounds.extent);
+    match &open.node {
+        Node::Indexed { counts, displacements, .. } => {
+            let extent = extent()?;
+            blocks(describe, counts, displacements, extent, extent, child, depth)
+        }
+        Node::Hindexed { counts, displacements, .. } => {
+            blocks(describe, counts, displacements, 1, extent()?, child, depth)
+        }
+        Node::Dup(_) | Node::Resized(_) => loops(describe, Vec::new(), child, depth),
+        node => loops(describe, levels(node, extent()?)?, child, depth),
+    }
+}
+
+/// Loops around a child, innermost first.
+fn loops<D: Describe>(
+    describe: &D,
+    levels: Vec<Level>,
+    child: D::Type,
+    depth: usize,
+) -> Result<Type, Failure<D::Error>> {
+    if levels.iter().any(|level| level.count() < 0) {
         return Err(Unsupported::Malformed.into());
     }
     // No repetition, no bytes: the child does not matter, not even whether it could be analysed.
-    if levels.iter().any(|level| level.count == 0) {
+    if levels.iter().any(|level| level.count() == 0) {
         return Ok(Type::EMPTY);
     }
-    let depth = depth + levels.len().max(1);
-    if depth > MAX_DEPTH {
-        return Err(Unsupported::TooDeep.into());
+    let inner = tree(describe, child, deeper(depth, levels.len().max(1))?)?;
+    let around = |inner, level: Level| level.around(inner).ok_or(Unsupported::Overflow);
+    Ok(levels.into_iter().try_fold(inner, around)?)
+}
+
+fn deeper(depth: usize, by: usize) -> Result<usize, Unsupported> {
+    let depth = depth + by;
+    if depth > MAX_DEPTH { Err(Unsupported::TooDeep) } else { Ok(depth) }
+}
+
+/// Blocks of one child, whose displacements count in units of `unit` bytes.
+fn blocks<D: Describe>(
+    describe: &D,
+    counts: &Lengths,
+    displacements: &[i64],
+    unit: i64,
+    extent: i64,
+    child: D::Type,
+    depth: usize,
+) -> Result<Type, Failure<D::Error>> {
+    let mut blocks = Vec::with_capacity(displacements.len());
+    // Blocks without elements are no blocks, wherever they are said to be.
+    let mut add = |count: i64, displacement: i64| {
+        if count < 0 {
+            return Err(Unsupported::Malformed);
+        }
+        if count > 0 {
+            let offset = displacement.checked_mul(unit).ok_or(Unsupported::Overflow)?;
+            blocks.push(Block { offset, count });
+        }
+        Ok(())
+    };
+    match counts {
+        Lengths::Equal(count) => displacements.iter().try_for_each(|d| add(*count, *d))?,
+        Lengths::Each(counts) if counts.len() == displacements.len() => {
+            counts.iter().zip(displacements).try_for_each(|(count, d)| add(*count, *d))?;
+        }
+        Lengths::Each(_) => return Err(Unsupported::Malformed.into()),
     }
-    let inner = tree(describe, child.datatype, depth)?;
-    Ok(levels.into_iter().fold(inner, |inner, level| level.around(inner)))
+    if blocks.is_empty() {
+        return Ok(Type::EMPTY);
+    }
+    let child = Box::new(tree(describe, child, deeper(depth, 1)?)?);
+    Ok(Type::Indexed { blocks, stride: extent, child })
+}
+
+fn structure<D: Describe>(
+    describe: &D,
+    counts: &[i64],
+    displacements: &[i64],
+    children: &[D::Type],
+    depth: usize,
+) -> Result<Type, Failure<D::Error>> {
+    if counts.len() != displacements.len() || counts.len() != children.len() {
+        return Err(Unsupported::Malformed.into());
+    }
+    let depth = deeper(depth, 2)?;
+    let mut parts = Vec::with_capacity(counts.len());
+    for ((&count, &offset), &child) in counts.iter().zip(displacements).zip(children) {
+        match count {
+            0 => {}
+            1.. => {
+                let stride = describe.bounds(child).map_err(Failure::Describe)?.extent;
+                let child = Box::new(tree(describe, child, depth)?);
+                parts.push(Part { offset, child: Type::Stream { count, stride, offset: 0, child } });
+            }
+            _ => return Err(Unsupported::Malformed.into()),
+        }
+    }
+    Ok(Type::Sequence(parts))
 }
 
 fn leaf<D: Describe>(
@@ -60,12 +144,9 @@ fn leaf<D: Describe>(
             }
             Ok(Type::Dense { bytes })
         }
-        Node::Pair { first, second_at, second } if first == second => {
-            Ok(Level { count: 2, stride: second_at, offset: 0 }.around(Type::Dense { bytes: first }))
-        }
-        Node::Pair { first, second_at, second } if first == second_at => {
-            let bytes = first.checked_add(second).ok_or(Unsupported::Overflow)?;
-            Ok(Type::Dense { bytes })
+        Node::Pair { first, second_at, second } => {
+            let part = |offset, bytes| Part { offset, child: Type::Dense { bytes } };
+            Ok(Type::Sequence(vec![part(0, first), part(second_at, second)]))
         }
         _ => Err(Unsupported::Irregular.into()),
     }
@@ -74,7 +155,7 @@ fn leaf<D: Describe>(
 /// The loops of `node` around its child, innermost first, where `extent` is the child's.
 fn levels<T>(node: &Node<T>, extent: i64) -> Result<Vec<Level>, Unsupported> {
     let bytes = |elements: i64| elements.checked_mul(extent).ok_or(Unsupported::Overflow);
-    let level = |count, stride| Level { count, stride, offset: 0 };
+    let level = |count, stride| Level::Loop { count, stride, offset: 0 };
     match node {
         Node::Contiguous { count, .. } => Ok(vec![level(*count, extent)]),
         Node::Vector { count, block, stride, .. } => {
@@ -88,7 +169,7 @@ fn levels<T>(node: &Node<T>, extent: i64) -> Result<Vec<Level>, Unsupported> {
             let axes = darray::axes(*size, *rank, gsizes, distribs, dargs, psizes)?;
             darray::levels(&axes, *order, extent)
         }
-        Node::Named | Node::Pair { .. } | Node::Dup(_) | Node::Resized(_) | Node::Irregular => Ok(Vec::new()),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -110,7 +191,7 @@ fn subarray(
             return Err(Unsupported::Malformed);
         }
         let offset = start.checked_mul(stride).ok_or(Unsupported::Overflow)?;
-        levels.push(Level { count: subsize, stride, offset });
+        levels.push(Level::Loop { count: subsize, stride, offset });
         stride = stride.checked_mul(size).ok_or(Unsupported::Overflow)?;
         Ok(())
     };

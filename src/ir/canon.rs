@@ -1,5 +1,7 @@
 //! From a tree to the canonical form.
 //!
+//! Loops are this module's, lists of blocks and parts [`gather`](super::gather)'s.
+//!
 //! A [`Strided`] is a function from packed positions to memory offsets. Listed by packed stride, its dimensions are the
 //! digits of a mixed-radix number: the first has packed stride `block`, each further one the packed stride times the
 //! count of the one before, so that the positions `0 .. size` are covered exactly once and in type-map order.
@@ -21,9 +23,9 @@
 //! and that does not occur in them: one look at the top is a fixpoint.
 #![forbid(unsafe_code)]
 
-use std::borrow::Cow;
-
-use super::strided::{Dim, Strided};
+use super::gather;
+use super::layout::Layout;
+use super::strided::{Dim, Strided, add_dim};
 use super::tree::Type;
 use super::unsupported::Unsupported::{self, Malformed, Overflow};
 
@@ -31,73 +33,54 @@ use super::unsupported::Unsupported::{self, Malformed, Overflow};
 ///
 /// # Errors
 /// [`Unsupported::Overflow`] if the size or any byte's offset exceeds 64 bits, [`Unsupported::Malformed`] if a count
-/// is negative.
-pub fn canon(tree: &Type) -> Result<Strided, Unsupported> {
-    let strided = rewrite(tree)?;
-    strided.span().ok_or(Overflow)?;
-    Ok(strided)
+/// is negative, [`Unsupported::TooManyBlocks`] if a table would have to be larger than is sensible.
+pub fn canon(tree: &Type) -> Result<Layout, Unsupported> {
+    let layout = rewrite(tree)?;
+    layout.span().ok_or(Overflow)?;
+    Ok(layout)
 }
 
-fn rewrite(tree: &Type) -> Result<Strided, Unsupported> {
+fn rewrite(tree: &Type) -> Result<Layout, Unsupported> {
     match tree {
         Type::Dense { bytes } if *bytes < 0 => Err(Malformed),
-        Type::Dense { bytes } => Ok(Strided { offset: 0, block: *bytes, dims: Vec::new(), size: *bytes }),
+        Type::Dense { bytes } => {
+            Ok(Layout::Strided(Strided { offset: 0, block: *bytes, dims: Vec::new(), size: *bytes }))
+        }
         Type::Stream { count, .. } if *count < 0 => Err(Malformed),
-        Type::Stream { count: 0, .. } => Ok(Strided::EMPTY),
+        Type::Stream { count: 0, .. } => Ok(Layout::EMPTY),
         Type::Stream { count, stride, offset, child } => {
-            let mut strided = rewrite(child)?;
-            strided.wrap(*count, *stride).ok_or(Overflow)?;
-            strided.shift(*offset).ok_or(Overflow)?;
-            Ok(strided)
+            let mut layout = rewrite(child)?;
+            layout.wrap(*count, *stride).ok_or(Overflow)?;
+            layout.shift(*offset).ok_or(Overflow)?;
+            Ok(layout)
+        }
+        Type::Indexed { blocks, stride, child } => gather::indexed(blocks, *stride, rewrite(child)?),
+        Type::Sequence(parts) => {
+            let mut layouts = Vec::with_capacity(parts.len());
+            for part in parts {
+                let mut layout = rewrite(&part.child)?;
+                layout.shift(part.offset).ok_or(Overflow)?;
+                layouts.push(layout);
+            }
+            gather::sequence(layouts)
         }
     }
 }
 
 impl Strided {
-    /// `count` of these, the next `extent` bytes behind the last: what a call with that count moves.
-    ///
-    /// Allocates only for a count above one. `None` if the count is negative, or if the size or any byte's offset
-    /// exceeds 64 bits.
-    pub fn repeat(&self, count: i64, extent: i64) -> Option<Cow<'_, Self>> {
-        match count {
-            1 => Some(Cow::Borrowed(self)),
-            0 => Some(Cow::Owned(Self::EMPTY)),
-            2.. => {
-                let mut repeated = self.clone();
-                repeated.wrap(count, extent)?;
-                repeated.span()?;
-                Some(Cow::Owned(repeated))
-            }
-            _ => None,
-        }
-    }
-
-    /// Makes this `count` repetitions of itself, `stride` bytes apart. `count` is at least one. `None` if the size overflows.
-    fn wrap(&mut self, count: i64, stride: i64) -> Option<()> {
+    /// Makes this `count` repetitions of itself, `stride` bytes apart in memory and `packed` in the packed form, which is
+    /// its size unless others lie between. `count` is at least one. `None` if the size overflows.
+    pub(super) fn wrap(&mut self, count: i64, stride: i64, packed: i64) -> Option<()> {
         if count == 1 || self.is_empty() {
             return Some(());
         }
         let size = self.size.checked_mul(count)?;
-        match self.dims.iter_mut().max_by_key(|dim| dim.packed) {
-            None if stride == self.block => self.block = size,
-            // The counts' product is at most `size`. A stride that does not fit is no stride of ours.
-            Some(top) if top.stride.checked_mul(top.count) == Some(stride) => top.count *= count,
-            _ => {
-                let key = |dim: &Dim| (dim.stride.unsigned_abs(), dim.packed);
-                let dim = Dim { count, stride, packed: self.size };
-                let place = self.dims.partition_point(|other| key(other) < key(&dim));
-                self.dims.insert(place, dim);
-            }
+        if self.dims.is_empty() && stride == self.block && packed == self.block {
+            self.block = size;
+        } else {
+            add_dim(&mut self.dims, Dim { count, stride, packed });
         }
         self.size = size;
-        Some(())
-    }
-
-    /// Moves the layout by `offset` bytes. `None` if that overflows.
-    fn shift(&mut self, offset: i64) -> Option<()> {
-        if !self.is_empty() {
-            self.offset = self.offset.checked_add(offset)?;
-        }
         Some(())
     }
 }
@@ -105,6 +88,14 @@ impl Strided {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::borrow::Cow;
+
+    fn strided(tree: &Type) -> Result<Strided, Unsupported> {
+        canon(tree).map(|layout| match layout {
+            Layout::Strided(strided) => strided,
+            other => panic!("{other:?}"),
+        })
+    }
 
     fn dense(bytes: i64) -> Type {
         Type::Dense { bytes }
@@ -121,19 +112,19 @@ mod tests {
     #[test]
     fn contiguous_repetitions_become_one_block() {
         let tree = stream(5, 12, 7, stream(3, 4, 2, dense(4)));
-        assert_eq!(canon(&tree), Ok(Strided { offset: 9, block: 60, dims: vec![], size: 60 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 9, block: 60, dims: vec![], size: 60 }));
     }
 
     #[test]
     fn single_repetitions_keep_their_offset() {
         let tree = stream(1, 999, 40, stream(3, 10, 1, stream(1, -3, 2, dense(4))));
-        assert_eq!(canon(&tree), Ok(Strided { offset: 43, block: 4, dims: vec![dim(3, 10, 4)], size: 12 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 43, block: 4, dims: vec![dim(3, 10, 4)], size: 12 }));
     }
 
     #[test]
     fn meeting_strides_fold() {
         let tree = stream(7, 30, 0, stream(3, 10, 0, dense(4)));
-        assert_eq!(canon(&tree), Ok(Strided { offset: 0, block: 4, dims: vec![dim(21, 10, 4)], size: 84 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 0, block: 4, dims: vec![dim(21, 10, 4)], size: 84 }));
     }
 
     #[test]
@@ -141,7 +132,7 @@ mod tests {
         // The outer loop runs through the columns: memory strides 4 and 12 meet, packed strides 12 and 4 do not.
         let tree = stream(3, 4, 0, stream(5, 12, 0, dense(4)));
         let dims = vec![dim(3, 4, 20), dim(5, 12, 4)];
-        assert_eq!(canon(&tree), Ok(Strided { offset: 0, block: 4, dims, size: 60 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 0, block: 4, dims, size: 60 }));
     }
 
     #[test]
@@ -149,61 +140,64 @@ mod tests {
         // Outermost and middle loop meet although the innermost has the largest stride and is stored last.
         let tree = stream(2, 40, 0, stream(4, 10, 0, stream(3, 1000, 0, dense(4))));
         let dims = vec![dim(8, 10, 12), dim(3, 1000, 4)];
-        assert_eq!(canon(&tree), Ok(Strided { offset: 0, block: 4, dims, size: 96 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 0, block: 4, dims, size: 96 }));
     }
 
     #[test]
     fn zero_strides_name_the_same_bytes_again() {
         let tree = stream(3, 0, 0, stream(2, 0, 0, dense(4)));
-        assert_eq!(canon(&tree), Ok(Strided { offset: 0, block: 4, dims: vec![dim(6, 0, 4)], size: 24 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 0, block: 4, dims: vec![dim(6, 0, 4)], size: 24 }));
         let tree = stream(3, 0, 0, stream(2, 4, 0, dense(4)));
-        assert_eq!(canon(&tree), Ok(Strided { offset: 0, block: 8, dims: vec![dim(3, 0, 8)], size: 24 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 0, block: 8, dims: vec![dim(3, 0, 8)], size: 24 }));
     }
 
     #[test]
     fn negative_strides_fold_like_others() {
         let tree = stream(3, -16, 100, stream(2, -8, 0, dense(4)));
-        assert_eq!(canon(&tree), Ok(Strided { offset: 100, block: 4, dims: vec![dim(6, -8, 4)], size: 24 }));
+        assert_eq!(
+            strided(&tree),
+            Ok(Strided { offset: 100, block: 4, dims: vec![dim(6, -8, 4)], size: 24 })
+        );
         let tree = stream(3, -4, 0, dense(4));
-        assert_eq!(canon(&tree), Ok(Strided { offset: 0, block: 4, dims: vec![dim(3, -4, 4)], size: 12 }));
+        assert_eq!(strided(&tree), Ok(Strided { offset: 0, block: 4, dims: vec![dim(3, -4, 4)], size: 12 }));
     }
 
     #[test]
     fn nothing_is_nothing_wherever_it_is() {
         for tree in [dense(0), stream(0, 8, 3, dense(4)), stream(5, 8, 3, stream(2, 1, 9, dense(0)))] {
-            assert_eq!(canon(&tree), Ok(Strided::EMPTY));
+            assert_eq!(strided(&tree), Ok(Strided::EMPTY));
         }
     }
 
     #[test]
     fn what_exceeds_64_bits_is_refused() {
         let big = 1 << 62;
-        assert_eq!(canon(&stream(4, 8, 0, stream(big, 8, 0, dense(4)))), Err(Overflow), "size");
-        assert_eq!(canon(&stream(3, big, 0, dense(4))), Err(Overflow), "end");
-        assert_eq!(canon(&stream(4, -big, 0, dense(4))), Err(Overflow), "start");
-        assert_eq!(canon(&stream(1, 0, big, stream(1, 0, big, dense(4)))), Err(Overflow), "offset");
+        assert_eq!(strided(&stream(4, 8, 0, stream(big, 8, 0, dense(4)))), Err(Overflow), "size");
+        assert_eq!(strided(&stream(3, big, 0, dense(4))), Err(Overflow), "end");
+        assert_eq!(strided(&stream(4, -big, 0, dense(4))), Err(Overflow), "start");
+        assert_eq!(strided(&stream(1, 0, big, stream(1, 0, big, dense(4)))), Err(Overflow), "offset");
         // The last byte decides, not the step behind it.
         assert_eq!(
-            canon(&stream(2, big, 0, dense(4))),
+            strided(&stream(2, big, 0, dense(4))),
             Ok(Strided { offset: 0, block: 4, dims: vec![dim(2, big, 4)], size: 8 })
         );
-        assert_eq!(canon(&stream(-1, 8, 0, dense(4))), Err(Malformed));
-        assert_eq!(canon(&dense(-1)), Err(Malformed));
+        assert_eq!(strided(&stream(-1, 8, 0, dense(4))), Err(Malformed));
+        assert_eq!(strided(&dense(-1)), Err(Malformed));
     }
 
     #[test]
     fn a_count_is_one_more_dimension() {
         let column = canon(&stream(3, 20, 8, dense(4))).unwrap();
         assert!(matches!(column.repeat(1, 77), Some(Cow::Borrowed(_))));
-        assert_eq!(*column.repeat(0, 77).unwrap(), Strided::EMPTY);
+        assert_eq!(*column.repeat(0, 77).unwrap(), Layout::EMPTY);
         assert_eq!(column.repeat(-1, 77), None);
         assert_eq!(column.repeat(1 << 61, 4), None);
         let folded = Strided { offset: 8, block: 4, dims: vec![dim(6, 20, 4)], size: 24 };
-        assert_eq!(*column.repeat(2, 60).unwrap(), folded);
+        assert_eq!(*column.repeat(2, 60).unwrap(), Layout::Strided(folded));
         let transposed = Strided { offset: 8, block: 4, dims: vec![dim(5, 4, 12), dim(3, 20, 4)], size: 60 };
-        assert_eq!(*column.repeat(5, 4).unwrap(), transposed);
+        assert_eq!(*column.repeat(5, 4).unwrap(), Layout::Strided(transposed));
         let backwards =
             Strided { offset: 8, block: 4, dims: vec![dim(3, 20, 4), dim(5, -200, 12)], size: 60 };
-        assert_eq!(*column.repeat(5, -200).unwrap(), backwards);
+        assert_eq!(*column.repeat(5, -200).unwrap(), Layout::Strided(backwards));
     }
 }

@@ -8,6 +8,9 @@ use super::describe::{Distribution, Order};
 use super::tree::Level;
 use super::unsupported::Unsupported::{self, Irregular, Malformed, Overflow};
 
+/// Dimensions with a short last block that are taken: each doubles the tree.
+const MAX_RAGGED: usize = 6;
+
 /// One dimension as one process sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
@@ -72,7 +75,7 @@ pub(super) fn axes(
 pub(super) fn levels(axes: &[Axis], order: Order, extent: i64) -> Result<Vec<Level>, Unsupported> {
     // Without a part in one dimension there is none at all, whatever the other dimensions look like.
     if axes.iter().any(|axis| axis.blocks() <= axis.coordinate) {
-        return Ok(vec![Level { count: 0, stride: 0, offset: 0 }]);
+        return Ok(vec![Level::Loop { count: 0, stride: 0, offset: 0 }]);
     }
     let mut levels = Vec::with_capacity(2 * axes.len());
     let mut stride = extent;
@@ -84,6 +87,9 @@ pub(super) fn levels(axes: &[Axis], order: Order, extent: i64) -> Result<Vec<Lev
     match order {
         Order::C => axes.iter().rev().try_for_each(&mut add)?,
         Order::Fortran => axes.iter().try_for_each(&mut add)?,
+    }
+    if levels.iter().filter(|level| matches!(level, Level::Ragged { .. })).count() > MAX_RAGGED {
+        return Err(Irregular);
     }
     Ok(levels)
 }
@@ -100,7 +106,7 @@ impl Axis {
         let bytes = |elements: i64| elements.checked_mul(stride).ok_or(Overflow);
         // Blocks of a lone process follow each other without a gap, the short last one too.
         if self.processes == 1 {
-            levels.push(Level { count: self.size, stride, offset: 0 });
+            levels.push(Level::Loop { count: self.size, stride, offset: 0 });
             return Ok(());
         }
         let mine = 1 + (self.blocks() - 1 - self.coordinate) / self.processes;
@@ -108,13 +114,15 @@ impl Axis {
         let short = self.block.min(self.size - last * self.block);
         let offset = bytes(self.coordinate * self.block)?;
         if mine == 1 {
-            levels.push(Level { count: short, stride, offset });
+            levels.push(Level::Loop { count: short, stride, offset });
         } else if short == self.block {
-            levels.push(Level { count: self.block, stride, offset });
+            levels.push(Level::Loop { count: self.block, stride, offset });
             let round = self.block.checked_mul(self.processes).ok_or(Overflow)?;
-            levels.push(Level { count: mine, stride: bytes(round)?, offset: 0 });
+            levels.push(Level::Loop { count: mine, stride: bytes(round)?, offset: 0 });
         } else {
-            return Err(Irregular);
+            let round = bytes(self.block.checked_mul(self.processes).ok_or(Overflow)?)?;
+            let (count, block, rest) = (mine - 1, self.block, short);
+            levels.push(Level::Ragged { count, block, rest, stride, round, offset });
         }
         Ok(())
     }

@@ -86,22 +86,61 @@ pub enum Node<T> {
         /// Element type.
         child: T,
     },
-    /// Any other constructor: indexed, struct and what later standards bring.
+    /// `MPI_Type_indexed`, and `MPI_Type_create_indexed_block` with all lengths equal.
+    Indexed {
+        /// Elements in each block.
+        counts: Lengths,
+        /// Elements from the buffer argument to each block.
+        displacements: Vec<i64>,
+        /// Element type.
+        child: T,
+    },
+    /// `MPI_Type_create_hindexed`, and `MPI_Type_create_hindexed_block` with all lengths equal.
+    Hindexed {
+        /// Elements in each block.
+        counts: Lengths,
+        /// Bytes from the buffer argument to each block.
+        displacements: Vec<i64>,
+        /// Element type.
+        child: T,
+    },
+    /// `MPI_Type_create_struct`.
+    Struct {
+        /// Elements in each block.
+        counts: Vec<i64>,
+        /// Bytes from the buffer argument to each block.
+        displacements: Vec<i64>,
+        /// Each block's element type.
+        children: Vec<T>,
+    },
+    /// Any other constructor: what later standards bring.
     Irregular,
 }
 
+/// Elements in the blocks of an indexed type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// The same in all of them.
+    Equal(i64),
+    /// One number for each.
+    Each(Vec<i64>),
+}
+
 impl<T: Copy> Node<T> {
-    /// The datatype that this one was made from.
-    pub fn child(&self) -> Option<T> {
-        match *self {
-            Self::Named | Self::Pair { .. } | Self::Irregular => None,
+    /// The datatypes that this one was made from, in order.
+    pub fn children(&self) -> &[T] {
+        match self {
+            Self::Named | Self::Pair { .. } | Self::Irregular => &[],
+            Self::Struct { children, .. } => children,
             Self::Dup(child)
             | Self::Resized(child)
             | Self::Contiguous { child, .. }
             | Self::Vector { child, .. }
             | Self::Hvector { child, .. }
             | Self::Subarray { child, .. }
-            | Self::Darray { child, .. } => Some(child),
+            | Self::Darray { child, .. }
+            | Self::Indexed { child, .. }
+            | Self::Hindexed { child, .. } => std::slice::from_ref(child),
         }
     }
 }
@@ -174,21 +213,23 @@ pub trait Describe {
     fn release(&self, datatype: Self::Type);
 }
 
-/// A child handle that is released when it goes out of scope, whichever way that happens.
-pub(super) struct Child<'a, D: Describe> {
+/// A node whose child handles are released when it goes out of scope, whichever way that happens.
+pub(super) struct Open<'a, D: Describe> {
     describe: &'a D,
-    pub(super) datatype: D::Type,
+    pub(super) node: Node<D::Type>,
 }
 
-impl<'a, D: Describe> Child<'a, D> {
-    /// The child of `node`, which must come from `describe.node`.
-    pub(super) fn of(describe: &'a D, node: &Node<D::Type>) -> Option<Self> {
-        node.child().map(|datatype| Self { describe, datatype })
+impl<'a, D: Describe> Open<'a, D> {
+    /// How `datatype` was made.
+    pub(super) fn of(describe: &'a D, datatype: D::Type) -> Result<Self, D::Error> {
+        describe.node(datatype).map(|node| Self { describe, node })
     }
 }
 
-impl<D: Describe> Drop for Child<'_, D> {
+impl<D: Describe> Drop for Open<'_, D> {
     fn drop(&mut self) {
-        self.describe.release(self.datatype);
+        for child in self.node.children() {
+            self.describe.release(*child);
+        }
     }
 }

@@ -64,6 +64,24 @@ impl Strided {
     }
 }
 
+/// Adds the loop `dim` above all others: its packed stride is at least what they cover. It folds into the topmost where its
+/// strides meet that one's, on both sides; see [`canon`](super::canon).
+pub(super) fn add_dim(dims: &mut Vec<Dim>, dim: Dim) {
+    // The counts' product is at most the size. A stride that does not fit is no stride of ours.
+    let meets = |top: &Dim| {
+        top.stride.checked_mul(top.count) == Some(dim.stride)
+            && top.packed.checked_mul(top.count) == Some(dim.packed)
+    };
+    match dims.iter_mut().max_by_key(|top| top.packed) {
+        Some(top) if meets(top) => top.count *= dim.count,
+        _ => {
+            let key = |dim: &Dim| (dim.stride.unsigned_abs(), dim.packed);
+            let place = dims.partition_point(|other| key(other) < key(&dim));
+            dims.insert(place, dim);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

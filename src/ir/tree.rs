@@ -23,6 +23,35 @@ pub enum Type {
         /// What is repeated.
         child: Box<Type>,
     },
+    /// Blocks of repetitions of `child`, in order: repetition j of a block at the block's offset + j · `stride`.
+    Indexed {
+        /// The blocks.
+        blocks: Vec<Block>,
+        /// Bytes from one repetition to the next within a block.
+        stride: i64,
+        /// What is repeated.
+        child: Box<Type>,
+    },
+    /// Different parts in order.
+    Sequence(Vec<Part>),
+}
+
+/// One block of a [`Type::Indexed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Bytes from the parent's position to the first repetition.
+    pub offset: i64,
+    /// Repetitions.
+    pub count: i64,
+}
+
+/// One part of a [`Type::Sequence`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes from the parent's position.
+    pub offset: i64,
+    /// What lies there.
+    pub child: Type,
 }
 
 impl Type {
@@ -30,16 +59,40 @@ impl Type {
     pub const EMPTY: Self = Self::Dense { bytes: 0 };
 }
 
-/// One loop around a child: a [`Type::Stream`] that has no child yet.
+/// Something around a child that is not there yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Level {
-    pub(super) count: i64,
-    pub(super) stride: i64,
-    pub(super) offset: i64,
+pub(super) enum Level {
+    /// One loop.
+    Loop { count: i64, stride: i64, offset: i64 },
+    /// A loop of `count` repetitions of `block` children, `round` bytes apart, and `rest` more children behind it: what a
+    /// block-cyclic distribution leaves when the last block is short. Children are `stride` bytes apart.
+    Ragged { count: i64, block: i64, rest: i64, stride: i64, round: i64, offset: i64 },
 }
 
 impl Level {
-    pub(super) fn around(self, child: Type) -> Type {
-        Type::Stream { count: self.count, stride: self.stride, offset: self.offset, child: Box::new(child) }
+    /// The repetitions of the child in all, or so many that nobody needs to know how many more.
+    pub(super) fn count(&self) -> i64 {
+        match *self {
+            Self::Loop { count, .. } => count,
+            Self::Ragged { count, block, rest, .. } => count.saturating_mul(block).saturating_add(rest),
+        }
+    }
+
+    /// `None` if an offset exceeds 64 bits.
+    pub(super) fn around(self, child: Type) -> Option<Type> {
+        let stream =
+            |count, stride, offset, child| Type::Stream { count, stride, offset, child: Box::new(child) };
+        match self {
+            Self::Loop { count, stride, offset } => Some(stream(count, stride, offset, child)),
+            Self::Ragged { count, block, rest, stride, round, offset } => {
+                let behind = offset.checked_add(count.checked_mul(round)?)?;
+                let whole = stream(count, round, 0, stream(block, stride, 0, child.clone()));
+                let short = stream(rest, stride, 0, child);
+                Some(Type::Sequence(vec![
+                    Part { offset, child: whole },
+                    Part { offset: behind, child: short },
+                ]))
+            }
+        }
     }
 }

@@ -1,14 +1,16 @@
-//! Why a datatype has no strided form.
+//! Why a datatype has no layout of ours.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
 use std::fmt;
 
-/// Why a datatype cannot be brought into the strided form. Such a type is left to the MPI.
+/// Why a datatype cannot be brought into a canonical form. Such a type is left to the MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unsupported {
-    /// Its blocks are not equal, or not at regular distances.
+    /// A constructor that is not known, or a distributed array with a short last block in very many dimensions.
     Irregular,
+    /// More runs than a table may hold: [`MAX_RUNS`](super::MAX_RUNS).
+    TooManyBlocks,
     /// A predefined type with padding whose layout nobody told.
     Holes,
     /// Nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
@@ -24,7 +26,8 @@ pub enum Unsupported {
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Irregular => "blocks of unequal length or distance",
+            Self::Irregular => "constructor without a form of ours",
+            Self::TooManyBlocks => "more blocks than a table may hold",
             Self::Holes => "predefined type with padding of unknown place",
             Self::TooDeep => "nested too deep",
             Self::Overflow => "size or offset beyond 64 bits",

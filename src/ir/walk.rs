@@ -5,7 +5,7 @@
 //! arithmetic is unchecked, so that a type which cannot be enumerated must not be given to it.
 #![forbid(unsafe_code)]
 
-use super::describe::{Child, Describe, Distribution, Node, Order};
+use super::describe::{Describe, Distribution, Lengths, Node, Open, Order};
 use super::unsupported::{Failure, Unsupported};
 
 /// Contiguous bytes of one predefined value.
@@ -22,24 +22,37 @@ pub struct Run {
 /// # Errors
 /// Types that [`Node`] cannot tell the layout of, or the error of `describe`.
 pub fn walk<D: Describe>(describe: &D, datatype: D::Type) -> Result<Vec<Run>, Failure<D::Error>> {
-    let node = describe.node(datatype).map_err(Failure::Describe)?;
-    let Some(child) = Child::of(describe, &node) else {
-        return match node {
-            Node::Named => {
-                Ok(vec![Run { offset: 0, bytes: describe.size(datatype).map_err(Failure::Describe)? }])
-            }
-            Node::Pair { first, second_at, second } => {
-                Ok(vec![Run { offset: 0, bytes: first }, Run { offset: second_at, bytes: second }])
-            }
-            _ => Err(Unsupported::Irregular.into()),
-        };
+    let open = Open::of(describe, datatype).map_err(Failure::Describe)?;
+    let mut runs = Vec::new();
+    let mut copy = |child: D::Type, displacements: Vec<i64>| {
+        let one = walk(describe, child)?;
+        for displacement in displacements {
+            runs.extend(one.iter().map(|run| Run { offset: run.offset + displacement, bytes: run.bytes }));
+        }
+        Ok::<_, Failure<D::Error>>(())
     };
-    let extent = describe.bounds(child.datatype).map_err(Failure::Describe)?.extent;
-    let runs = walk(describe, child.datatype)?;
-    let at = |displacement: i64| {
-        runs.iter().map(move |run| Run { offset: run.offset + displacement, bytes: run.bytes })
-    };
-    Ok(displacements(&node, extent).into_iter().flat_map(at).collect())
+    match &open.node {
+        Node::Named => {
+            let bytes = describe.size(datatype).map_err(Failure::Describe)?;
+            runs.push(Run { offset: 0, bytes });
+        }
+        Node::Pair { first, second_at, second } => {
+            runs.push(Run { offset: 0, bytes: *first });
+            runs.push(Run { offset: *second_at, bytes: *second });
+        }
+        Node::Struct { counts, displacements, children } => {
+            for ((count, displacement), child) in counts.iter().zip(displacements).zip(children) {
+                let extent = describe.bounds(*child).map_err(Failure::Describe)?.extent;
+                copy(*child, (0..*count).map(|i| displacement + i * extent).collect())?;
+            }
+        }
+        node => {
+            let &[child] = node.children() else { return Err(Unsupported::Irregular.into()) };
+            let extent = describe.bounds(child).map_err(Failure::Describe)?.extent;
+            copy(child, displacements(node, extent))?;
+        }
+    }
+    Ok(runs)
 }
 
 /// The memory offset of every packed byte.
@@ -53,11 +66,13 @@ fn displacements<T>(node: &Node<T>, extent: i64) -> Vec<i64> {
         (0..count).flat_map(|i| (0..block).map(move |j| i * stride + j * extent)).collect()
     };
     match node {
-        Node::Named | Node::Pair { .. } | Node::Irregular => Vec::new(),
+        Node::Named | Node::Pair { .. } | Node::Struct { .. } | Node::Irregular => Vec::new(),
         Node::Dup(_) | Node::Resized(_) => vec![0],
         Node::Contiguous { count, .. } => (0..*count).map(|i| i * extent).collect(),
         Node::Vector { count, block, stride, .. } => blocks(*count, *block, *stride * extent),
         Node::Hvector { count, block, stride, .. } => blocks(*count, *block, *stride),
+        Node::Indexed { counts, displacements, .. } => listed(counts, displacements, extent, extent),
+        Node::Hindexed { counts, displacements, .. } => listed(counts, displacements, 1, extent),
         Node::Subarray { sizes, subsizes, starts, order, .. } => {
             let chosen =
                 subsizes.iter().zip(starts).map(|(subsize, start)| (*start..start + subsize).collect());
@@ -75,6 +90,18 @@ fn displacements<T>(node: &Node<T>, extent: i64) -> Vec<i64> {
             grid(gsizes.iter().copied().zip(chosen).collect(), *order, extent)
         }
     }
+}
+
+/// Where the elements of listed blocks lie.
+fn listed(counts: &Lengths, displacements: &[i64], unit: i64, extent: i64) -> Vec<i64> {
+    let count = |block: usize| match counts {
+        Lengths::Equal(count) => *count,
+        Lengths::Each(counts) => counts.get(block).copied().unwrap_or(0),
+    };
+    let elements = |(block, start): (usize, &i64)| {
+        (0..count(block)).map(|i| start * unit + i * extent).collect::<Vec<_>>()
+    };
+    displacements.iter().enumerate().flat_map(elements).collect()
 }
 
 /// The process that High Performance Fortran gives element `index` of a dimension of `size` elements to.

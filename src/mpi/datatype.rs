@@ -7,7 +7,7 @@ use super::family::{Constants, Family, family};
 use super::handle::{MPI_Aint, MPI_Count, MPI_Datatype};
 use super::next;
 use crate::error::Error;
-use crate::ir::{Bounds, Describe, Distribution, Node, Order};
+use crate::ir::{Bounds, Describe, Distribution, Lengths, Node, Order};
 use once_cell::sync::OnceCell;
 use std::ffi::c_int;
 
@@ -29,16 +29,17 @@ pub fn handles(list: &[MPI_Datatype]) -> Vec<u64> {
     }
 }
 
-/// The first handle of a C array.
-fn first(list: &[u64]) -> MPI_Datatype {
-    let word = list.first().copied().unwrap_or(0).to_ne_bytes();
-    MPI_Datatype(match family() {
-        Family::OpenMpi | Family::Standard => usize::from_ne_bytes(word),
-        Family::Mpich => {
-            let [a, b, c, d, ..] = word;
-            u32::from_ne_bytes([a, b, c, d]) as usize
-        }
-    })
+/// The first `count` handles of a C array.
+fn unpack(list: &[u64], count: usize) -> Vec<MPI_Datatype> {
+    let words = || list.iter().map(|word| word.to_ne_bytes());
+    let all: Vec<usize> = match family() {
+        Family::OpenMpi | Family::Standard => words().map(usize::from_ne_bytes).collect(),
+        Family::Mpich => words()
+            .flat_map(|[a, b, c, d, e, f, g, h]| [[a, b, c, d], [e, f, g, h]])
+            .map(|half| u32::from_ne_bytes(half) as usize)
+            .collect(),
+    };
+    all.into_iter().take(count).map(MPI_Datatype).collect()
 }
 
 /// `check(name, code)`: the one place that knows MPI's convention.
@@ -50,9 +51,9 @@ fn check(call: &'static str, code: c_int) -> Result<(), Error> {
 /// has either.
 struct Contents {
     combiner: c_int,
-    integers: Vec<i64>,
+    integers: Vec<c_int>,
     addresses: Vec<i64>,
-    child: MPI_Datatype,
+    children: Vec<MPI_Datatype>,
 }
 
 struct Envelope {
@@ -97,7 +98,7 @@ fn envelope(datatype: MPI_Datatype) -> Result<Envelope, Error> {
     Ok(Envelope { integers: i.into(), addresses: a.into(), large_counts: 0, datatypes: d.into(), combiner })
 }
 
-/// The contents of a type made from exactly one other type.
+/// The contents of a type made from others.
 fn contents(datatype: MPI_Datatype, e: &Envelope) -> Result<Contents, Error> {
     let room = |n: MPI_Count| usize::try_from(n).unwrap_or(0);
     let mut integers: Vec<c_int> = vec![0; room(e.integers)];
@@ -137,58 +138,120 @@ fn contents(datatype: MPI_Datatype, e: &Envelope) -> Result<Contents, Error> {
     check("MPI_Type_get_contents", rc)?;
     Ok(Contents {
         combiner: e.combiner,
-        integers: integers.into_iter().map(i64::from).collect(),
-        // A large-count constructor gives its strides and extents among the large counts.
-        addresses: addresses.into_iter().map(|a| a as i64).chain(large).collect(),
-        child: first(&datatypes),
+        integers,
+        // A large-count constructor gives its strides, displacements and extents among the large counts.
+        addresses: if large.is_empty() { addresses.into_iter().map(|a| a as i64).collect() } else { large },
+        children: unpack(&datatypes, room(e.datatypes)),
     })
+}
+
+/// Numbers of the contents in order: the integers, or what is wider.
+struct Numbers<'a> {
+    integers: std::slice::Iter<'a, c_int>,
+    wide: std::slice::Iter<'a, i64>,
+    /// Made by a large-count constructor: all counts are wide.
+    large: bool,
+}
+
+impl Numbers<'_> {
+    /// An argument that is an integer in every constructor.
+    fn int(&mut self) -> Option<i64> {
+        self.integers.next().copied().map(i64::from)
+    }
+
+    fn ints(&mut self, n: usize) -> Option<Vec<i64>> {
+        let list: Vec<i64> = self.integers.by_ref().take(n).copied().map(i64::from).collect();
+        (list.len() == n).then_some(list)
+    }
+
+    /// An address.
+    fn address(&mut self) -> Option<i64> {
+        self.wide.next().copied()
+    }
+
+    fn addresses(&mut self, n: usize) -> Option<Vec<i64>> {
+        let list: Vec<i64> = self.wide.by_ref().take(n).copied().collect();
+        (list.len() == n).then_some(list)
+    }
+
+    /// An argument that is an integer, or a large count in a large-count constructor.
+    fn count(&mut self) -> Option<i64> {
+        if self.large { self.address() } else { self.int() }
+    }
+
+    fn counts(&mut self, n: usize) -> Option<Vec<i64>> {
+        if self.large { self.addresses(n) } else { self.ints(n) }
+    }
+
+    /// Addresses, or the integers of a deprecated Fortran constructor, which some MPIs give among the addresses.
+    fn displacements(&mut self, n: usize, fortran: bool) -> Option<Vec<i64>> {
+        if fortran && self.integers.len() > 0 { self.ints(n) } else { self.addresses(n) }
+    }
+
+    /// How many blocks or dimensions.
+    fn length(number: Option<i64>) -> Option<usize> {
+        usize::try_from(number?).ok()
+    }
 }
 
 impl Contents {
     /// The node, or `None` for what this reading does not fit.
-    fn node(self, c: &Constants, large: bool) -> Option<Node<MPI_Datatype>> {
-        let Self { combiner, integers, addresses, child } = self;
+    fn node(&self, c: &Constants, large: bool) -> Option<Node<MPI_Datatype>> {
+        let combiner = self.combiner;
+        let mut n = Numbers { integers: self.integers.iter(), wide: self.addresses.iter(), large };
+        if combiner == c.combiner_struct || combiner == c.combiner_struct_integer {
+            let blocks = Numbers::length(n.count())?;
+            let counts = n.counts(blocks)?;
+            let displacements = n.displacements(blocks, combiner == c.combiner_struct_integer)?;
+            let children = self.children.clone();
+            return (children.len() == blocks).then_some(Node::Struct { counts, displacements, children });
+        }
+        let &[child] = self.children.as_slice() else { return None };
         // With a large-count constructor all counts and strides are large counts (MPI-4.1 section 5.1.13, the tables), in argument order.
-        let mut int = integers.into_iter();
-        let mut wide = addresses.into_iter();
         Some(if combiner == c.combiner_dup {
             Node::Dup(child)
         } else if combiner == c.combiner_resized {
             Node::Resized(child)
         } else if combiner == c.combiner_contiguous {
-            Node::Contiguous { count: if large { wide.next()? } else { int.next()? }, child }
+            Node::Contiguous { count: n.count()?, child }
         } else if combiner == c.combiner_vector {
-            let from: &mut dyn Iterator<Item = i64> = if large { &mut wide } else { &mut int };
-            Node::Vector { count: from.next()?, block: from.next()?, stride: from.next()?, child }
+            Node::Vector { count: n.count()?, block: n.count()?, stride: n.count()?, child }
         } else if combiner == c.combiner_hvector || combiner == c.combiner_hvector_integer {
-            let (count, block) =
-                if large { (wide.next()?, wide.next()?) } else { (int.next()?, int.next()?) };
+            let (count, block) = (n.count()?, n.count()?);
             let stride = if combiner == c.combiner_hvector {
-                wide.next()?
+                n.address()?
             } else {
-                int.next().or_else(|| wide.next())?
+                n.int().or_else(|| n.address())?
             };
             Node::Hvector { count, block, stride, child }
+        } else if combiner == c.combiner_indexed {
+            let blocks = Numbers::length(n.count())?;
+            let counts = Lengths::Each(n.counts(blocks)?);
+            Node::Indexed { counts, displacements: n.counts(blocks)?, child }
+        } else if combiner == c.combiner_hindexed || combiner == c.combiner_hindexed_integer {
+            let blocks = Numbers::length(n.count())?;
+            let counts = Lengths::Each(n.counts(blocks)?);
+            let displacements = n.displacements(blocks, combiner == c.combiner_hindexed_integer)?;
+            Node::Hindexed { counts, displacements, child }
+        } else if combiner == c.combiner_indexed_block {
+            let blocks = Numbers::length(n.count())?;
+            Node::Indexed { counts: Lengths::Equal(n.count()?), displacements: n.counts(blocks)?, child }
+        } else if combiner == c.combiner_hindexed_block {
+            let blocks = Numbers::length(n.count())?;
+            Node::Hindexed { counts: Lengths::Equal(n.count()?), displacements: n.addresses(blocks)?, child }
         } else if combiner == c.combiner_subarray {
-            let dims = usize::try_from(int.next()?).ok()?;
-            let mut take = |n| -> Option<Vec<i64>> {
-                let list: Vec<i64> =
-                    if large { wide.by_ref().take(n).collect() } else { int.by_ref().take(n).collect() };
-                (list.len() == n).then_some(list)
-            };
-            let (sizes, subsizes, starts) = (take(dims)?, take(dims)?, take(dims)?);
-            Node::Subarray { sizes, subsizes, starts, order: order(int.next()?, c)?, child }
+            let dims = Numbers::length(n.int())?;
+            let (sizes, subsizes, starts) = (n.counts(dims)?, n.counts(dims)?, n.counts(dims)?);
+            Node::Subarray { sizes, subsizes, starts, order: order(n.int()?, c)?, child }
         } else if combiner == c.combiner_darray {
-            let (size, rank) = (int.next()?, int.next()?);
-            let dims = usize::try_from(int.next()?).ok()?;
-            let gsizes: Vec<i64> =
-                if large { wide.by_ref().take(dims).collect() } else { int.by_ref().take(dims).collect() };
-            let distribs: Option<Vec<_>> = int.by_ref().take(dims).map(|d| distribution(d, c)).collect();
+            let (size, rank) = (n.int()?, n.int()?);
+            let dims = Numbers::length(n.int())?;
+            let gsizes = n.counts(dims)?;
+            let distribs: Option<Vec<_>> = n.ints(dims)?.into_iter().map(|d| distribution(d, c)).collect();
             let default = i64::from(c.distribute_dflt_darg);
-            let dargs: Vec<Option<i64>> =
-                int.by_ref().take(dims).map(|d| (d != default).then_some(d)).collect();
-            let psizes: Vec<i64> = int.by_ref().take(dims).collect();
-            let order = order(int.next()?, c)?;
+            let dargs = n.ints(dims)?.into_iter().map(|d| (d != default).then_some(d)).collect();
+            let psizes = n.ints(dims)?;
+            let order = order(n.int()?, c)?;
             Node::Darray { size, rank, gsizes, distribs: distribs?, dargs, psizes, order, child }
         } else {
             return None;
@@ -247,29 +310,13 @@ impl Describe for System {
                 second,
             }));
         }
-        // Several parts: indexed types of many blocks and structs. Their contents are not asked for.
-        let known = [
-            c.combiner_dup,
-            c.combiner_resized,
-            c.combiner_contiguous,
-            c.combiner_vector,
-            c.combiner_hvector,
-            c.combiner_hvector_integer,
-            c.combiner_subarray,
-            c.combiner_darray,
-        ];
-        if envelope.datatypes != 1 || !known.contains(&envelope.combiner) {
-            return Ok(Node::Irregular);
-        }
         let contents = contents(datatype, &envelope)?;
-        let child = contents.child;
-        contents.node(c, envelope.large_counts > 0).map_or_else(
-            || {
-                self.release(child);
-                Ok(Node::Irregular)
-            },
-            Ok,
-        )
+        Ok(contents.node(c, envelope.large_counts > 0).unwrap_or_else(|| {
+            for child in &contents.children {
+                self.release(*child);
+            }
+            Node::Irregular
+        }))
     }
 
     fn bounds(&self, datatype: MPI_Datatype) -> Result<Bounds, Error> {

@@ -1,13 +1,14 @@
-//! The CPU packer: copies a [`Strided`] layout between host memory and a packed buffer.
+//! The CPU packer: copies a layout between host memory and a packed buffer.
 //!
-//! The loops are chosen once per call, by block length ([`block`]) and by iteration order ([`nest`]); nothing
-//! is allocated and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir` only.
+//! The loops are chosen once per call, by block length ([`block`]) and by iteration order ([`nest`]) or by table ([`listed`]);
+//! nothing is allocated for a regular layout and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir` only.
 //!
 //! The invariant: exactly the bytes that the layout names are read or written, and the iteration order never
 //! changes which byte goes where. Only a layout whose bytes overlap in memory can tell the order on
 //! unpacking, and MPI forbids to receive into one (MPI-4.1 section 5.1).
 
 mod block;
+mod listed;
 mod nest;
 pub mod policy;
 
@@ -16,34 +17,70 @@ mod tests;
 
 pub use policy::{System, worthwhile};
 
-use crate::ir::Strided;
+use crate::ir::{Layout, LeafRef, Strided};
 use block::{Fixed, Long, Pair};
 use nest::{Direction, Nest};
 
-/// Copies the bytes that `layout` names from `origin` to `packed[..layout.size]`, in packed order.
+/// Copies the bytes that `layout` names from `origin` to `packed[..layout.size()]`, in packed order.
 ///
 /// Nothing is done for a layout without bytes; the pointers may then be anything.
 ///
 /// # Safety
 ///
-/// Every byte that the layout names from `origin` must be valid for reads, `packed[..layout.size]` valid for
+/// Every byte that the layout names from `origin` must be valid for reads, `packed[..layout.size()]` valid for
 /// writes, and the two must not overlap. No alignment is asked for.
-pub unsafe fn pack(layout: &Strided, origin: *const u8, packed: *mut u8) {
-    let from = origin.wrapping_offset(nest::bytes(layout.offset));
-    // SAFETY: the caller's promise, said of from (memory) and to (packed).
-    unsafe { copy(layout, Direction::Pack, from, packed) }
+pub unsafe fn pack(layout: &Layout, origin: *const u8, packed: *mut u8) {
+    for (at, leaf) in layout.leaves() {
+        let to = packed.wrapping_offset(nest::bytes(at));
+        match leaf {
+            // SAFETY: the caller's promise.
+            LeafRef::Strided(strided) => unsafe { pack_strided(strided, origin, to) },
+            // SAFETY: the caller's promise.
+            LeafRef::Blocks(blocks) => unsafe { listed::copy(blocks, Direction::Pack, origin, to) },
+        }
+    }
 }
 
-/// Copies `packed[..layout.size]` to the bytes that `layout` names from `origin`.
+/// Copies `packed[..layout.size()]` to the bytes that `layout` names from `origin`.
 ///
 /// Nothing is done for a layout without bytes; the pointers may then be anything. Where bytes overlap in
 /// memory, any of the values packed for them may end there.
 ///
 /// # Safety
 ///
-/// `packed[..layout.size]` must be valid for reads, every byte that the layout names from `origin` valid for
+/// `packed[..layout.size()]` must be valid for reads, every byte that the layout names from `origin` valid for
 /// writes, and the two must not overlap. No alignment is asked for.
-pub unsafe fn unpack(layout: &Strided, packed: *const u8, origin: *mut u8) {
+pub unsafe fn unpack(layout: &Layout, packed: *const u8, origin: *mut u8) {
+    for (at, leaf) in layout.leaves() {
+        let from = packed.wrapping_offset(nest::bytes(at));
+        match leaf {
+            // SAFETY: the caller's promise.
+            LeafRef::Strided(strided) => unsafe { unpack_strided(strided, from, origin) },
+            // SAFETY: the caller's promise.
+            LeafRef::Blocks(blocks) => unsafe { listed::copy(blocks, Direction::Unpack, from, origin) },
+        }
+    }
+}
+
+/// [`pack`] for a regular layout.
+///
+/// # Safety
+///
+/// As for [`pack`].
+#[inline]
+pub unsafe fn pack_strided(layout: &Strided, origin: *const u8, packed: *mut u8) {
+    let from = origin.wrapping_offset(nest::bytes(layout.offset));
+    // SAFETY: the caller's promise, said of from (memory) and to (packed).
+    unsafe { copy(layout, Direction::Pack, from, packed) }
+}
+
+/// [`unpack`] for a regular layout.
+///
+/// # Safety
+///
+/// As for [`unpack`].
+#[inline]
+pub unsafe fn unpack_strided(layout: &Strided, packed: *const u8, origin: *mut u8) {
     let to = origin.wrapping_offset(nest::bytes(layout.offset));
     // SAFETY: the caller's promise, said of from (packed) and to (memory).
     unsafe { copy(layout, Direction::Unpack, packed, to) }

@@ -1,7 +1,7 @@
-//! What the strided kernels take and which there are: the mirror of `kernels/strided.h`.
+//! What the kernels take and which there are: the mirror of `kernels/strided.h` and `kernels/blocks.h`.
 //!
-//! Pure; depends on nothing. Invariant: [`Args`] has the C structure's layout (asserted below), and [`KERNELS`] is
-//! the header's list in the header's order.
+//! Pure; depends on nothing. Invariant: [`Args`] and [`BlocksArgs`] have the C structures' layout (asserted below), and
+//! [`KERNELS`] is the headers' lists in the headers' order.
 #![forbid(unsafe_code)]
 
 use std::ffi::CStr;
@@ -45,7 +45,7 @@ impl Axis {
     }
 }
 
-/// The one argument of every kernel.
+/// The one argument of every strided kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Args {
@@ -95,6 +95,34 @@ const _: () = {
     assert!(offset_of!(Args, dims) == 64);
 };
 
+/// The one argument of every kernel of irregular layouts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlocksArgs {
+    /// What it has in common with the strided kernels; one of the dimensions is the table's.
+    pub strided: Args,
+    /// Address of the table's first entry.
+    pub table: u64,
+    /// The table's dimension, the outermost being `ndims - 1`; none of them: the first entry is meant.
+    pub at: u32,
+    /// 1: an entry of equal runs is a byte offset in 64 bits. 0: it has 32, in units of `1 << shift` bytes.
+    pub wide: u32,
+    /// log2 of the unit.
+    pub shift: u32,
+    /// Always 0.
+    pub zero: u32,
+}
+
+const _: () = {
+    assert!(size_of::<BlocksArgs>() == size_of::<Args>() + 24);
+    assert!(offset_of!(BlocksArgs, strided) == 0);
+    assert!(offset_of!(BlocksArgs, table) == size_of::<Args>());
+    assert!(offset_of!(BlocksArgs, at) == size_of::<Args>() + 8);
+    assert!(offset_of!(BlocksArgs, wide) == size_of::<Args>() + 12);
+    assert!(offset_of!(BlocksArgs, shift) == size_of::<Args>() + 16);
+    assert!(offset_of!(BlocksArgs, zero) == size_of::<Args>() + 20);
+};
+
 /// Which way the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -104,8 +132,8 @@ pub enum Direction {
     Unpack,
 }
 
-/// The entry points of the module, in the order of [`index`].
-pub const KERNELS: [&CStr; 20] = [
+/// The entry points of the module, in the order of [`index`], [`index_equal`] and [`index_mixed`].
+pub const KERNELS: [&CStr; 32] = [
     c"tempi_pack_w1_o32",
     c"tempi_pack_w1_o64",
     c"tempi_unpack_w1_o32",
@@ -126,6 +154,18 @@ pub const KERNELS: [&CStr; 20] = [
     c"tempi_pack_w16_o64",
     c"tempi_unpack_w16_o32",
     c"tempi_unpack_w16_o64",
+    c"tempi_pack_equal_w1",
+    c"tempi_unpack_equal_w1",
+    c"tempi_pack_equal_w2",
+    c"tempi_unpack_equal_w2",
+    c"tempi_pack_equal_w4",
+    c"tempi_unpack_equal_w4",
+    c"tempi_pack_equal_w8",
+    c"tempi_unpack_equal_w8",
+    c"tempi_pack_equal_w16",
+    c"tempi_unpack_equal_w16",
+    c"tempi_pack_mixed",
+    c"tempi_unpack_mixed",
 ];
 
 /// The module that holds [`KERNELS`]: PTX 5.0 for `sm_60`, which any driver since CUDA 8 compiles for any GPU
@@ -144,6 +184,17 @@ pub const fn index(log2: u32, direction: Direction, wide: bool) -> usize {
     log2 * 4 + 2 * (matches!(direction, Direction::Unpack) as usize) + wide as usize
 }
 
+/// The place in [`KERNELS`] of the kernel of equal runs with words of 2^`log2` ≤ 16 bytes.
+pub const fn index_equal(log2: u32, direction: Direction) -> usize {
+    let log2 = if log2 < 4 { log2 as usize } else { 4 };
+    20 + 2 * log2 + matches!(direction, Direction::Unpack) as usize
+}
+
+/// The place in [`KERNELS`] of the kernel of different runs.
+pub const fn index_mixed(direction: Direction) -> usize {
+    30 + matches!(direction, Direction::Unpack) as usize
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,8 +207,16 @@ mod tests {
                     let name = format!("tempi_{verb}_w{}_{offsets}", 1 << log2);
                     assert_eq!(KERNELS[index(log2, direction, wide)].to_str(), Ok(name.as_str()));
                 }
+                let name = format!("tempi_{verb}_equal_w{}", 1 << log2);
+                assert_eq!(KERNELS[index_equal(log2, direction)].to_str(), Ok(name.as_str()));
             }
         }
+    }
+
+    #[test]
+    fn the_last_kernels_are_the_mixed_ones() {
+        assert_eq!(KERNELS[index_mixed(Direction::Pack)], c"tempi_pack_mixed");
+        assert_eq!(KERNELS[index_mixed(Direction::Unpack)], c"tempi_unpack_mixed");
     }
 
     #[test]

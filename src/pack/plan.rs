@@ -40,7 +40,7 @@ impl Limits {
     /// The grid and the block for `words` words of which a thread takes `depth` at a time. A block beyond the last
     /// takes its next tile when it is done: that saves completions, but keeps neighbouring tiles less together, which
     /// matters more where memory is written in pieces. The waves are measured.
-    fn shape(self, words: u32, depth: u32, direction: Direction) -> (u32, u32) {
+    pub(super) fn shape(self, words: u32, depth: u32, direction: Direction) -> (u32, u32) {
         let multiprocessors = self.multiprocessors.max(1);
         let few = words.div_ceil(FEW_THREADS * depth);
         if few <= multiprocessors {

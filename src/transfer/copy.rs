@@ -2,7 +2,7 @@
 
 use super::object::Object;
 use crate::cuda::{CudaError, Entered};
-use crate::ir::Strided;
+use crate::ir::Layout;
 use crate::pool::Buffer;
 
 /// Bring the one block of `object` to `buffer`, pinned host memory.
@@ -15,12 +15,12 @@ pub(super) fn out(entered: &Entered, object: &Object, buffer: &Buffer) -> Result
 pub(super) fn back(
     entered: &Entered,
     object: &Object,
-    layout: &Strided,
+    layout: &Layout,
     source: u64,
 ) -> Result<(), CudaError> {
-    let target = (object.buffer as u64).wrapping_add_signed(layout.offset);
+    let target = (object.buffer as u64).wrapping_add_signed(layout.first());
     // SAFETY: the program's block is valid for the call, and the source holds the layout's bytes.
-    unsafe { bytes(entered, target, source, usize::try_from(layout.size).unwrap_or(0)) }
+    unsafe { bytes(entered, target, source, usize::try_from(layout.size()).unwrap_or(0)) }
 }
 
 /// Copy between any two addresses that the driver knows or the host can reach, and wait.

@@ -2,7 +2,7 @@
 
 use super::object::Object;
 use crate::cuda::{CudaError, Entered, Memory};
-use crate::ir::Strided;
+use crate::ir::Layout;
 use crate::pack::exec;
 use crate::pack::kernel::Direction;
 use crate::pool::{self, Buffer};
@@ -21,7 +21,7 @@ pub(super) fn pack(entered: &Entered, object: &Object, buffer: &Buffer) -> Resul
 pub(super) fn unpack(
     entered: &Entered,
     object: &Object,
-    layout: &Strided,
+    layout: &Layout,
     packed: u64,
 ) -> Result<(), CudaError> {
     run(entered, object, layout, packed, Direction::Unpack)
@@ -31,7 +31,7 @@ pub(super) fn unpack(
 pub(super) fn run(
     entered: &Entered,
     object: &Object,
-    layout: &Strided,
+    layout: &Layout,
     packed: u64,
     direction: Direction,
 ) -> Result<(), CudaError> {

@@ -7,7 +7,7 @@ use super::{Stop, copy, device, oneshot, staged};
 use crate::config::{self, Method};
 use crate::cuda::error::OUT_OF_MEMORY;
 use crate::cuda::{self, CudaError};
-use crate::ir::Strided;
+use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
 use crate::mpi::status::Received;
@@ -96,7 +96,7 @@ fn prepare(
     };
     let way = choose(case, config::get(), machine())?;
     object.check_usable(comm)?;
-    let wire = Wire::new(layout.size).ok_or_else(|| {
+    let wire = Wire::new(layout.size()).ok_or_else(|| {
         if object.reachable() { Stop::Forward(Reason::TooLarge) } else { Stop::Raise(Raise::Other) }
     })?;
     // The context is left again before the MPI is called, which may count on the program's own.
@@ -218,16 +218,13 @@ impl Incoming {
     pub fn finish(&self, call: Call, received: Received, since: Option<Instant>) -> Result<(), Raise> {
         let object = &self.0.object;
         let layout = object.layout();
-        let bytes = received.bytes.min(layout.size);
+        let bytes = received.bytes.min(layout.size());
         if bytes > 0 {
             let done = cuda::enter(&object.place, &LIBRARY).and_then(|entered| {
-                if bytes == layout.size {
-                    return self.unpack(&entered, layout, 0);
+                if bytes == layout.size() {
+                    return self.unpack(&entered, layout);
                 }
-                layout
-                    .pieces(bytes)
-                    .iter()
-                    .try_for_each(|piece| self.unpack(&entered, &piece.layout, piece.packed))
+                self.unpack(&entered, &layout.prefix(bytes))
             });
             done.map_err(|error| {
                 tracing::debug!(%error, bytes, "a received message could not be unpacked");
@@ -238,19 +235,16 @@ impl Incoming {
         Ok(())
     }
 
-    /// Unpack one layout whose bytes begin at `at` in the packed buffer. However far an attempt came, the next one writes the same
-    /// bytes to the same places.
-    fn unpack(&self, entered: &cuda::Entered, layout: &Strided, at: i64) -> Result<(), CudaError> {
+    /// Unpack the layout of the received bytes. However far an attempt came, the next one writes the same bytes to the same places.
+    fn unpack(&self, entered: &cuda::Entered, layout: &Layout) -> Result<(), CudaError> {
         let Packed { object, buffer, way, .. } = &self.0;
-        let (near, far) = (buffer.address().wrapping_add_signed(at), buffer.device_address());
+        let (near, far) = (buffer.address(), buffer.device_address());
         way.attempt(|way| match way {
             Way::Copy => copy::back(entered, object, layout, near),
             Way::Pack(Method::Staged) => staged::unpack(entered, object, layout, near),
             Way::Pack(_) if far == 0 => Err(OUT_OF_REACH),
-            Way::Pack(Method::Device) => device::unpack(entered, object, layout, far.wrapping_add_signed(at)),
-            Way::Pack(Method::Oneshot) => {
-                oneshot::unpack(entered, object, layout, far.wrapping_add_signed(at))
-            }
+            Way::Pack(Method::Device) => device::unpack(entered, object, layout, far),
+            Way::Pack(Method::Oneshot) => oneshot::unpack(entered, object, layout, far),
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Stop;
 use crate::cuda::{self, Kind, Place};
-use crate::ir::Strided;
+use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::{MPI_Comm, MPI_Datatype, wire};
 use crate::reason::Reason;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct Object {
     entry: Arc<Entry>,
     /// The layout of all elements, where that is not the type's own (count 1).
-    repeated: Option<Strided>,
+    repeated: Option<Layout>,
     /// The buffer argument.
     pub(super) buffer: usize,
     /// Where the first byte lies.
@@ -35,7 +35,7 @@ impl Object {
         if count == 0 || one.is_empty() {
             return Err(Reason::Empty.into());
         }
-        let first = i64::try_from(buffer).ok().and_then(|b| b.checked_add(one.offset));
+        let first = i64::try_from(buffer).ok().and_then(|b| b.checked_add(one.first()));
         let Some(first) = first.and_then(|first| usize::try_from(first).ok()).filter(|first| *first != 0)
         else {
             return Err(Reason::BadArgument.into());
@@ -55,8 +55,8 @@ impl Object {
     }
 
     /// The layout of all elements, relative to the buffer argument.
-    pub(super) fn layout(&self) -> &Strided {
-        const NONE: &Strided = &Strided::EMPTY;
+    pub(super) fn layout(&self) -> &Layout {
+        const NONE: &Layout = &Layout::EMPTY;
         match (&self.repeated, &self.entry.layout) {
             (Some(layout), _) | (None, Ok(layout)) => layout,
             // `find` made sure of the layout.
@@ -66,12 +66,12 @@ impl Object {
 
     /// Packed bytes.
     pub(super) fn bytes(&self) -> usize {
-        usize::try_from(self.layout().size).unwrap_or(0)
+        usize::try_from(self.layout().size()).unwrap_or(0)
     }
 
     /// The address of the first packed byte's place in memory.
     pub(super) fn first(&self) -> u64 {
-        (self.buffer as u64).wrapping_add_signed(self.layout().offset)
+        (self.buffer as u64).wrapping_add_signed(self.layout().first())
     }
 
     /// Whether only the driver reaches the data fast: device or managed memory.

@@ -3,7 +3,7 @@
 use super::device;
 use super::object::Object;
 use crate::cuda::{CudaError, Entered, Memory};
-use crate::ir::Strided;
+use crate::ir::Layout;
 use crate::pack::kernel::Direction;
 use crate::pool::{self, Buffer};
 
@@ -23,7 +23,7 @@ pub(super) fn pack(entered: &Entered, object: &Object) -> Result<Buffer, CudaErr
 pub(super) fn unpack(
     entered: &Entered,
     object: &Object,
-    layout: &Strided,
+    layout: &Layout,
     packed: u64,
 ) -> Result<(), CudaError> {
     device::run(entered, object, layout, packed, Direction::Unpack)

@@ -79,19 +79,19 @@ pub unsafe fn quick(
     }
     typecache::with(datatype, |entry| {
         let layout = entry.layout.as_ref().ok()?;
-        let dense = layout.is_contiguous() && layout.size == entry.extent;
+        let dense = layout.is_contiguous() && layout.size() == entry.extent;
         if !(entry.usable() && (count == 1 || dense && count > 0)) {
             return None;
         }
         // SAFETY: not null, and the caller's duty.
         let position = unsafe { *side.position };
         let offset = usize::try_from(position).ok()?;
-        let first = buffer.wrapping_add_signed(isize::try_from(layout.offset).ok()?);
+        let first = buffer.wrapping_add_signed(isize::try_from(layout.first()).ok()?);
         let packed = side.buffer.wrapping_add(offset);
         if !cuda::are_host(&[first, packed]) {
             return None;
         }
-        let size = layout.size.checked_mul(count.into())?;
+        let size = layout.size().checked_mul(count.into())?;
         let always = config::get().host_always;
         if !(always || if dense { size <= DENSE } else { policy::worthwhile(layout, system()) }) {
             return Some(Err(Reason::HostSystemFaster));
@@ -144,7 +144,8 @@ pub unsafe fn serve(
     let place = cuda::place(usize::try_from(packed).unwrap_or(0));
     let job = Job { object: &object, packed, place, direction };
 
-    let end = i64::from(position).checked_add(object.layout().size).and_then(|end| c_int::try_from(end).ok());
+    let end =
+        i64::from(position).checked_add(object.layout().size()).and_then(|end| c_int::try_from(end).ok());
     let Some(end) = end.filter(|end| *end <= side.bytes) else {
         // No room. The system MPI says so, if it can be trusted with the pointers.
         return Err(if job.reachable() {

@@ -2,7 +2,7 @@
 
 use super::object::Object;
 use crate::cuda::{CudaError, Entered, Memory};
-use crate::ir::Strided;
+use crate::ir::Layout;
 use crate::pack::exec;
 use crate::pack::kernel::Direction;
 use crate::pool::{self, Buffer};
@@ -38,10 +38,10 @@ pub(super) fn pack_to(entered: &Entered, object: &Object, target: u64) -> Result
 pub(super) fn unpack(
     entered: &Entered,
     object: &Object,
-    layout: &Strided,
+    layout: &Layout,
     source: u64,
 ) -> Result<(), CudaError> {
-    let bytes = usize::try_from(layout.size).unwrap_or(0);
+    let bytes = usize::try_from(layout.size()).unwrap_or(0);
     let staging = pool::take(entered, Memory::Device, bytes)?;
     let mut lane = entered.lane()?;
     let packed = staging.device_address();

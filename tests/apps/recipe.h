@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define RECIPE_DIMS 32
+#define RECIPE_TYPES 16 /* that wait for a struct */
 
 struct recipe {
     char *rest; /* what is left of the line; changed by reading */
@@ -58,6 +59,13 @@ static void recipe_list(struct recipe *r, int n, int *v)
     int i;
     for (i = 0; i < n; i++)
         v[i] = recipe_int(r);
+}
+
+static void recipe_bytes(struct recipe *r, int n, MPI_Aint *v)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        v[i] = (MPI_Aint)recipe_number(r);
 }
 
 static int recipe_ndims(struct recipe *r)
@@ -123,17 +131,16 @@ static MPI_Datatype recipe_pair(int first, int second_at, int second)
     return MPI_DATATYPE_NULL;
 }
 
-/* one constructor around old: 1, 0 at the end of the line, -1 if the MPI refuses */
+/* one constructor, r->word, around old: 1, or -1 if the MPI refuses */
 static int recipe_step(struct recipe *r, MPI_Datatype old, MPI_Datatype *t)
 {
     int rc = MPI_SUCCESS;
     int a[RECIPE_DIMS], b[RECIPE_DIMS], c[RECIPE_DIMS], d[RECIPE_DIMS];
+    MPI_Aint bytes[RECIPE_DIMS];
     int n, i, order, size, rank;
     MPI_Aint lb;
-    const char *w = recipe_word(r);
+    const char *w = r->word;
 
-    if (w == NULL)
-        return 0;
     if (strcmp(w, "dup") == 0) {
         rc = MPI_Type_dup(old, t);
     } else if (strcmp(w, "resized") == 0) {
@@ -168,39 +175,30 @@ static int recipe_step(struct recipe *r, MPI_Datatype old, MPI_Datatype *t)
                 c[i] = MPI_DISTRIBUTE_DFLT_DARG;
         recipe_list(r, n, d);
         rc = MPI_Type_create_darray(size, rank, n, a, b, c, d, order, old, t);
+    } else if (strcmp(w, "idx") == 0) {
+        n = recipe_ndims(r);
+        recipe_list(r, n, a);
+        recipe_list(r, n, b);
+        rc = MPI_Type_indexed(n, a, b, old, t);
+    } else if (strcmp(w, "idxb") == 0) {
+        n = recipe_ndims(r);
+        size = recipe_int(r);
+        recipe_list(r, n, b);
+        rc = MPI_Type_create_indexed_block(n, size, b, old, t);
+    } else if (strcmp(w, "hidx") == 0) {
+        n = recipe_ndims(r);
+        recipe_list(r, n, a);
+        recipe_bytes(r, n, bytes);
+        rc = MPI_Type_create_hindexed(n, a, bytes, old, t);
+    } else if (strcmp(w, "hidxb") == 0) {
+        n = recipe_ndims(r);
+        size = recipe_int(r);
+        recipe_bytes(r, n, bytes);
+        rc = MPI_Type_create_hindexed_block(n, size, bytes, old, t);
     } else {
         recipe_bad("no constructor", w);
     }
     return rc == MPI_SUCCESS ? 1 : -1;
-}
-
-/* The datatype of a line, committed, or MPI_DATATYPE_NULL if the MPI refuses to
- * make it and errors return.  The line is changed.  recipe_free() the type. */
-static MPI_Datatype recipe_type(char *line)
-{
-    struct recipe r = {line, NULL};
-    MPI_Datatype t = MPI_DATATYPE_NULL, next;
-    int a[3], derived = 0, made;
-    const char *w = recipe_word(&r);
-
-    if (w != NULL && strcmp(w, "named") == 0) {
-        t = recipe_named(recipe_int(&r));
-    } else if (w != NULL && strcmp(w, "pair") == 0) {
-        recipe_list(&r, 3, a);
-        t = recipe_pair(a[0], a[1], a[2]);
-    } else {
-        recipe_bad("no predefined type", w);
-    }
-    while ((made = recipe_step(&r, t, &next)) != 0) {
-        if (derived)
-            MPI_Type_free(&t);
-        if (made < 0)
-            return MPI_DATATYPE_NULL;
-        t = next;
-        derived = 1;
-    }
-    MPI_Type_commit(&t);
-    return t;
 }
 
 static void recipe_free(MPI_Datatype t)
@@ -209,6 +207,52 @@ static void recipe_free(MPI_Datatype t)
     MPI_Type_get_envelope(t, &ni, &na, &nd, &combiner);
     if (combiner != MPI_COMBINER_NAMED)
         MPI_Type_free(&t);
+}
+
+/* The datatype of a line, committed, or MPI_DATATYPE_NULL if the MPI refuses to
+ * make it and errors return.  The line is changed.  recipe_free() the type. */
+static MPI_Datatype recipe_type(char *line)
+{
+    struct recipe r = {line, NULL};
+    MPI_Datatype types[RECIPE_TYPES], next;
+    MPI_Aint bytes[RECIPE_DIMS];
+    int a[RECIPE_DIMS], depth = 0, made, n, i;
+    const char *w;
+
+    while ((w = recipe_word(&r)) != NULL) {
+        made = 1;
+        n = 0; /* types that the next one is made from */
+        if (strcmp(w, "named") == 0) {
+            next = recipe_named(recipe_int(&r));
+        } else if (strcmp(w, "pair") == 0) {
+            recipe_list(&r, 3, a);
+            next = recipe_pair(a[0], a[1], a[2]);
+        } else if (strcmp(w, "struct") == 0) {
+            n = recipe_ndims(&r);
+            recipe_list(&r, n, a);
+            recipe_bytes(&r, n, bytes);
+            if (n > depth)
+                recipe_bad("too few types are left", "struct");
+            if (MPI_Type_create_struct(n, a, bytes, types + depth - n, &next) != MPI_SUCCESS)
+                made = -1;
+        } else {
+            n = 1;
+            if (depth == 0)
+                recipe_bad("no type is left", w);
+            made = recipe_step(&r, types[depth - 1], &next);
+        }
+        for (i = 0; i < n; i++)
+            recipe_free(types[--depth]);
+        if (made < 0)
+            return MPI_DATATYPE_NULL;
+        if (depth == RECIPE_TYPES)
+            recipe_bad("too many types are left", w);
+        types[depth++] = next;
+    }
+    if (depth != 1)
+        recipe_bad("not one type", NULL);
+    MPI_Type_commit(&types[0]);
+    return types[0];
 }
 
 #endif

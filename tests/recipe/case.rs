@@ -56,19 +56,16 @@ impl Case {
     /// a distributed array of it), where a byte stride is -1 (Open MPI takes it for "unset") and where elements of
     /// negative extent are repeated twice over (MPICH folds the two counts).
     pub fn is_trusted(&self) -> bool {
-        let mut part = Some(&self.recipe);
-        while let Some(recipe) = part {
+        fn trusted(recipe: &Recipe) -> bool {
             let step = match recipe {
                 Recipe::Vector { stride, child, .. } => stride * child.footprint().extent(),
                 Recipe::Hvector { stride, .. } => *stride,
                 _ => 0,
             };
-            if recipe.bytes() == 0 || recipe.footprint().extent() < 0 || step == -1 {
-                return false;
-            }
-            part = recipe.child();
+            let odd = recipe.bytes() == 0 || recipe.footprint().extent() < 0 || step == -1;
+            !odd && recipe.children().iter().all(trusted)
         }
-        true
+        trusted(&self.recipe)
     }
 
     /// MPI forbids to receive into a type that names a byte twice.

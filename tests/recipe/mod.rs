@@ -9,6 +9,9 @@
 //! dup | resized LB EXTENT | contig N
 //! vec COUNT BLOCK STRIDE | hvec COUNT BLOCK STRIDE
 //! sub C|F NDIMS SIZES… SUBSIZES… STARTS…
+//! idx N COUNTS… DISPLACEMENTS… | hidx N COUNTS… DISPLACEMENTS…
+//! idxb N COUNT DISPLACEMENTS… | hidxb N COUNT DISPLACEMENTS…
+//! struct N COUNTS… DISPLACEMENTS…            of the last N types that are left
 //! darray C|F SIZE RANK NDIMS GSIZES… b|c|n… DARGS… PSIZES…      a DARG of -1 is the default
 //! ```
 #![allow(dead_code, unreachable_pub, missing_docs)] // Every test program uses its own part.
@@ -23,7 +26,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use tempi::ir::{Bounds, Describe, Distribution, Node, Order};
+use tempi::ir::{Bounds, Describe, Distribution, Lengths, Node, Order};
 
 /// How a datatype is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +67,35 @@ pub enum Recipe {
         child: Box<Recipe>,
     },
     Darray(Darray, Box<Recipe>),
-    /// Stands for a constructor that has no strided form. It has no text.
+    Indexed(List, Box<Recipe>),
+    Hindexed(List, Box<Recipe>),
+    Struct {
+        counts: Vec<i64>,
+        displacements: Vec<i64>,
+        children: Vec<Recipe>,
+    },
+    /// Stands for a constructor that is not known. It has no text.
     Irregular,
+}
+
+/// The blocks of an indexed type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    pub counts: Lengths,
+    pub displacements: Vec<i64>,
+}
+
+impl List {
+    fn count(&self, block: usize) -> i64 {
+        match &self.counts {
+            Lengths::Equal(count) => *count,
+            Lengths::Each(counts) => counts[block],
+        }
+    }
+
+    fn elements(&self) -> i64 {
+        (0..self.displacements.len()).map(|block| self.count(block)).sum()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +128,24 @@ impl Footprint {
         if self.empty { self } else { Self { lb: self.lb + first, ub: self.ub + last, ..self } }
     }
 
+    /// The bounds of parts one after the other. Markers win over data where there are any.
+    fn union(parts: impl Iterator<Item = Self>) -> Self {
+        let (mut all, mut align) = (Vec::new(), 1);
+        for part in parts {
+            align = align.max(part.align);
+            if !part.empty {
+                all.push(part);
+            }
+        }
+        let explicit = all.iter().any(|part| part.explicit);
+        all.retain(|part| part.explicit || !explicit);
+        let (lb, ub) = (all.iter().map(|part| part.lb).min(), all.iter().map(|part| part.ub).max());
+        match (lb, ub) {
+            (Some(lb), Some(ub)) => Self { lb, ub, explicit, empty: false, align },
+            _ => Self::nothing(align),
+        }
+    }
+
     fn nothing(align: i64) -> Self {
         Self { lb: 0, ub: 0, explicit: false, empty: true, align }
     }
@@ -117,20 +165,53 @@ impl Footprint {
 }
 
 impl Recipe {
+    /// The one type that this one is made from.
     pub fn child(&self) -> Option<&Recipe> {
         match self {
-            Self::Named(_) | Self::Pair { .. } | Self::Irregular => None,
+            Self::Named(_) | Self::Pair { .. } | Self::Struct { .. } | Self::Irregular => None,
             Self::Dup(child)
             | Self::Resized { child, .. }
             | Self::Contiguous { child, .. }
             | Self::Vector { child, .. }
             | Self::Hvector { child, .. }
             | Self::Subarray { child, .. }
-            | Self::Darray(_, child) => Some(child),
+            | Self::Darray(_, child)
+            | Self::Indexed(_, child)
+            | Self::Hindexed(_, child) => Some(child),
+        }
+    }
+
+    /// The types that this one is made from.
+    pub fn children(&self) -> &[Recipe] {
+        match self {
+            Self::Struct { children, .. } => children,
+            _ => self.child().map(std::slice::from_ref).unwrap_or_default(),
+        }
+    }
+
+    /// Whether blocks are listed of which some are empty.
+    pub fn lists_nothing(&self) -> bool {
+        match self {
+            Self::Indexed(list, _) | Self::Hindexed(list, _) => {
+                (0..list.displacements.len()).any(|block| list.count(block) == 0)
+            }
+            Self::Struct { counts, children, .. } => {
+                counts.contains(&0) || children.iter().any(|child| child.bytes() == 0)
+            }
+            _ => false,
         }
     }
 
     pub fn footprint(&self) -> Footprint {
+        if let Self::Struct { counts, displacements, children } = self {
+            let parts = counts.iter().zip(displacements).zip(children).filter(|((count, _), _)| **count > 0);
+            let parts = parts.map(|((count, displacement), child)| {
+                let child = child.footprint();
+                let reach = (count - 1) * child.extent();
+                child.copies(displacement + reach.min(0), displacement + reach.max(0))
+            });
+            return Footprint::union(parts);
+        }
         let Some(child) = self.child().map(Recipe::footprint) else {
             let (ub, align) = match *self {
                 Self::Named(bytes) => (bytes, bytes),
@@ -154,6 +235,15 @@ impl Recipe {
             Self::Contiguous { count, .. } => blocks(*count, 1, extent),
             Self::Vector { count, block, stride, .. } => blocks(*count, *block, stride * extent),
             Self::Hvector { count, block, stride, .. } => blocks(*count, *block, *stride),
+            Self::Indexed(list, _) | Self::Hindexed(list, _) => {
+                let unit = if matches!(self, Self::Indexed(..)) { extent } else { 1 };
+                let blocks =
+                    list.displacements.iter().enumerate().filter(|(block, _)| list.count(*block) > 0);
+                Footprint::union(blocks.map(|(block, displacement)| {
+                    let (start, reach) = (displacement * unit, (list.count(block) - 1) * extent);
+                    child.copies(start + reach.min(0), start + reach.max(0))
+                }))
+            }
             Self::Resized { lb, extent, .. } => child.set(*lb, *extent),
             Self::Subarray { sizes, .. } => child.set(0, sizes.iter().product::<i64>() * extent),
             Self::Darray(array, _) => child.set(0, array.gsizes.iter().product::<i64>() * extent),
@@ -173,6 +263,10 @@ impl Recipe {
             Self::Vector { count, block, .. } | Self::Hvector { count, block, .. } => count * block * child,
             Self::Subarray { subsizes, .. } => subsizes.iter().product::<i64>() * child,
             Self::Darray(array, _) => array.elements() * child,
+            Self::Indexed(list, _) | Self::Hindexed(list, _) => list.elements() * child,
+            Self::Struct { counts, children, .. } => {
+                counts.iter().zip(children).map(|(count, child)| count * child.bytes()).sum()
+            }
         }
     }
 }
@@ -226,7 +320,7 @@ impl<'a> Describe for Model<'a> {
     type Error = Infallible;
 
     fn node(&self, recipe: &'a Recipe) -> Result<Node<&'a Recipe>, Infallible> {
-        self.open.set(self.open.get() + i64::from(recipe.child().is_some()));
+        self.open.set(self.open.get() + i64::try_from(recipe.children().len()).unwrap());
         Ok(match recipe {
             Recipe::Named(_) => Node::Named,
             Recipe::Pair { first, second_at, second } => {
@@ -248,6 +342,21 @@ impl<'a> Describe for Model<'a> {
                 starts: starts.clone(),
                 order: *order,
                 child,
+            },
+            Recipe::Indexed(list, child) => Node::Indexed {
+                counts: list.counts.clone(),
+                displacements: list.displacements.clone(),
+                child,
+            },
+            Recipe::Hindexed(list, child) => Node::Hindexed {
+                counts: list.counts.clone(),
+                displacements: list.displacements.clone(),
+                child,
+            },
+            Recipe::Struct { counts, displacements, children } => Node::Struct {
+                counts: counts.clone(),
+                displacements: displacements.clone(),
+                children: children.iter().collect(),
             },
             Recipe::Darray(array, child) => Node::Darray {
                 size: array.size,
@@ -281,9 +390,9 @@ impl<'a> Describe for Model<'a> {
     }
 }
 
-struct List<'a>(&'a [i64]);
+struct Numbers<'a>(&'a [i64]);
 
-impl fmt::Display for List<'_> {
+impl fmt::Display for Numbers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|number| write!(f, " {number}"))
     }
@@ -295,7 +404,7 @@ fn letter(order: Order) -> char {
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(child) = self.child() {
+        for child in self.children() {
             write!(f, "{child} ")?;
         }
         match self {
@@ -308,11 +417,11 @@ impl fmt::Display for Recipe {
             Self::Hvector { count, block, stride, .. } => write!(f, "hvec {count} {block} {stride}"),
             Self::Subarray { sizes, subsizes, starts, order, .. } => {
                 let (order, ndims) = (letter(*order), sizes.len());
-                write!(f, "sub {order} {ndims}{}{}{}", List(sizes), List(subsizes), List(starts))
+                write!(f, "sub {order} {ndims}{}{}{}", Numbers(sizes), Numbers(subsizes), Numbers(starts))
             }
             Self::Darray(array, _) => {
                 let Darray { size, rank, gsizes, distribs, dargs, psizes, order } = array;
-                write!(f, "darray {} {size} {rank} {}{}", letter(*order), gsizes.len(), List(gsizes))?;
+                write!(f, "darray {} {size} {rank} {}{}", letter(*order), gsizes.len(), Numbers(gsizes))?;
                 for distribution in distribs {
                     f.write_str(match distribution {
                         Distribution::Block => " b",
@@ -321,7 +430,18 @@ impl fmt::Display for Recipe {
                     })?;
                 }
                 let dargs: Vec<i64> = dargs.iter().map(|darg| darg.unwrap_or(-1)).collect();
-                write!(f, "{}{}", List(&dargs), List(psizes))
+                write!(f, "{}{}", Numbers(&dargs), Numbers(psizes))
+            }
+            Self::Indexed(list, _) | Self::Hindexed(list, _) => {
+                let name = if matches!(self, Self::Indexed(..)) { "idx" } else { "hidx" };
+                let (n, displacements) = (list.displacements.len(), Numbers(&list.displacements));
+                match &list.counts {
+                    Lengths::Equal(count) => write!(f, "{name}b {n} {count}{displacements}"),
+                    Lengths::Each(counts) => write!(f, "{name} {n}{}{displacements}", Numbers(counts)),
+                }
+            }
+            Self::Struct { counts, displacements, .. } => {
+                write!(f, "struct {}{}{}", counts.len(), Numbers(counts), Numbers(displacements))
             }
             Self::Irregular => write!(f, "irregular"),
         }
@@ -362,6 +482,12 @@ impl<'a> Words<'a> {
         }
     }
 
+    fn blocks(&mut self, equal: bool) -> Result<List, String> {
+        let n = self.number()?;
+        let counts = if equal { Lengths::Equal(self.number()?) } else { Lengths::Each(self.list(n)?) };
+        Ok(List { counts, displacements: self.list(n)? })
+    }
+
     fn darray(&mut self) -> Result<Darray, String> {
         let (order, size, rank, ndims) = (self.order()?, self.number()?, self.number()?, self.number()?);
         let gsizes = self.list(ndims)?;
@@ -377,18 +503,30 @@ impl FromStr for Recipe {
 
     fn from_str(line: &str) -> Result<Self, String> {
         let mut words = Words(line.split_whitespace());
-        let mut recipe = match words.word()? {
-            "named" => Self::Named(words.number()?),
-            "pair" => {
-                let (first, second_at, second) = (words.number()?, words.number()?, words.number()?);
-                Self::Pair { first, second_at, second }
-            }
-            "irregular" => Self::Irregular,
-            word => return Err(format!("{word}: no predefined type")),
-        };
+        let mut recipes: Vec<Self> = Vec::new();
         while let Ok(word) = words.word() {
-            let child = Box::new(recipe);
-            recipe = match word {
+            let leaf = match word {
+                "named" => Some(Self::Named(words.number()?)),
+                "pair" => {
+                    let (first, second_at, second) = (words.number()?, words.number()?, words.number()?);
+                    Some(Self::Pair { first, second_at, second })
+                }
+                "irregular" => Some(Self::Irregular),
+                "struct" => {
+                    let n = words.number()?;
+                    let (counts, displacements) = (words.list(n)?, words.list(n)?);
+                    let first = recipes.len().checked_sub(counts.len()).ok_or("too few types are left")?;
+                    let children = recipes.split_off(first);
+                    Some(Self::Struct { counts, displacements, children })
+                }
+                _ => None,
+            };
+            if let Some(leaf) = leaf {
+                recipes.push(leaf);
+                continue;
+            }
+            let child = Box::new(recipes.pop().ok_or("no type is left")?);
+            recipes.push(match word {
                 "dup" => Self::Dup(child),
                 "resized" => Self::Resized { lb: words.number()?, extent: words.number()?, child },
                 "contig" => Self::Contiguous { count: words.number()?, child },
@@ -406,9 +544,16 @@ impl FromStr for Recipe {
                     Self::Subarray { sizes, subsizes, starts: words.list(ndims)?, order, child }
                 }
                 "darray" => Self::Darray(words.darray()?, child),
+                "idx" => Self::Indexed(words.blocks(false)?, child),
+                "hidx" => Self::Hindexed(words.blocks(false)?, child),
+                "idxb" => Self::Indexed(words.blocks(true)?, child),
+                "hidxb" => Self::Hindexed(words.blocks(true)?, child),
                 word => return Err(format!("{word}: no constructor")),
-            };
+            });
         }
-        Ok(recipe)
+        match recipes.pop() {
+            Some(recipe) if recipes.is_empty() => Ok(recipe),
+            _ => Err("not one type in the end".to_owned()),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Random nested datatypes.
 
-use tempi::ir::{Distribution, Order};
+use tempi::ir::{Distribution, Lengths, Order};
 
-use super::{Darray, Recipe};
+use super::{Darray, List, Recipe};
 
 /// A small generator with a seed (splitmix64), so that a failure can be repeated.
 pub struct Rng(pub u64);
@@ -51,7 +51,9 @@ pub fn recipe(rng: &mut Rng, depth: i64, limit: i64) -> Recipe {
 /// Fixes the extent where implementations could disagree about it.
 fn settle(recipe: Recipe) -> Recipe {
     let footprint = recipe.footprint();
-    if footprint.ambiguous() {
+    // Open MPI pads while it adds block after block, so that the order of misaligned ones matters.
+    let padded = matches!(recipe, Recipe::Struct { .. } | Recipe::Hindexed(..));
+    if footprint.ambiguous() || padded || recipe.lists_nothing() {
         Recipe::Resized { lb: footprint.lb, extent: footprint.extent(), child: Box::new(recipe) }
     } else {
         recipe
@@ -70,7 +72,13 @@ fn wrap(rng: &mut Rng, child: Recipe) -> Recipe {
     let extent = child.footprint().extent();
     let size = child.bytes();
     let child = Box::new(child);
-    match rng.within(0, 13) {
+    match rng.within(0, 18) {
+        14 | 15 => Recipe::Indexed(list(rng, 1), child),
+        16 | 17 => {
+            let unit = rng.pick(&[1, 4, 4, 8, extent.abs().max(1)]);
+            Recipe::Hindexed(list(rng, unit), child)
+        }
+        18 => structure(rng, *child),
         0 | 1 => Recipe::Contiguous { count: count(rng), child },
         2 | 3 => {
             let (count, block) = (count(rng), block(rng));
@@ -128,6 +136,54 @@ fn wrap(rng: &mut Rng, child: Recipe) -> Recipe {
         }
         _ => Recipe::Dup(child),
     }
+}
+
+/// Blocks at displacements in units of `unit`: in any order, touching, on top of each other, or regular.
+fn list(rng: &mut Rng, unit: i64) -> List {
+    let n = rng.within(1, 9);
+    let mut at = rng.within(-6, 6);
+    let kind = rng.within(0, 3);
+    let gap = rng.within(0, 3);
+    let equal = rng.odds(2);
+    let same = block(rng);
+    let (mut counts, mut displacements) = (Vec::new(), Vec::new());
+    for _ in 0..n {
+        let count = if equal { same } else { block(rng) };
+        counts.push(count);
+        displacements.push(at * unit);
+        at += match kind {
+            0 => count + gap,
+            1 => count + rng.within(0, 2),
+            2 => rng.within(-9, 12),
+            _ => count + rng.pick(&[0, 0, 4]),
+        };
+    }
+    let counts = if equal { Lengths::Equal(same) } else { Lengths::Each(counts) };
+    List { counts, displacements }
+}
+
+/// A structure with `first` as one of its members.
+fn structure(rng: &mut Rng, first: Recipe) -> Recipe {
+    let mut children = vec![first];
+    for _ in 0..rng.within(0, 3) {
+        let mut child = leaf(rng);
+        for _ in 0..rng.within(0, 2) {
+            let next = wrap(rng, child.clone());
+            if next.bytes() <= 200 && next.footprint().extent().abs() <= 1 << 20 {
+                child = settle(next);
+            }
+        }
+        let place = rng.within(0, i64::try_from(children.len()).unwrap());
+        children.insert(usize::try_from(place).unwrap(), child);
+    }
+    let (mut counts, mut displacements, mut at) = (Vec::new(), Vec::new(), rng.within(-20, 40));
+    for child in &children {
+        let count = block(rng);
+        counts.push(count);
+        displacements.push(at);
+        at += if rng.odds(4) { rng.within(-100, 300) } else { count * child.footprint().extent() };
+    }
+    Recipe::Struct { counts, displacements, children }
 }
 
 fn count(rng: &mut Rng) -> i64 {

@@ -5,7 +5,7 @@
 //! paid whether the call is forwarded or not.
 #![forbid(unsafe_code)]
 
-use crate::ir::Strided;
+use crate::ir::{Blocks, Layout, Strided};
 
 /// The system's MPI, as far as its own packing in host memory is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +20,34 @@ pub enum System {
 
 /// Whether [`pack`](super::pack) and [`unpack`](super::unpack) are worth their call for `layout` under that
 /// MPI.
-pub fn worthwhile(layout: &Strided, system: System) -> bool {
+pub fn worthwhile(layout: &Layout, system: System) -> bool {
+    match layout {
+        Layout::Strided(strided) => worthwhile_strided(strided, system),
+        Layout::Blocks(blocks) => worthwhile_blocks(blocks, system),
+        Layout::Parts(parts) => parts.size <= SMALL,
+    }
+}
+
+/// Up to here the start of an MPI's own engine takes it longer than a loop takes for all.
+const SMALL: i64 = 16 << 10;
+
+/// [`worthwhile`] for runs of a table.
+fn worthwhile_blocks(blocks: &Blocks, system: System) -> bool {
+    let short = blocks.size / blocks.count().max(1) <= 64;
+    match system {
+        System::OpenMpi4 | System::OpenMpi5 => short || blocks.size <= SMALL,
+        System::Mpich => blocks.size <= SMALL,
+    }
+}
+
+/// [`worthwhile`] for a regular layout.
+pub fn worthwhile_strided(layout: &Strided, system: System) -> bool {
     let Some(blocks) = layout.size.checked_div(layout.block) else { return false };
     if blocks < 2 {
         return false;
     }
     let (short, size) = (layout.block <= 64, layout.size);
-    // The start of an MPI's own engine takes it longer than a loop takes for this much.
-    if size <= 16 << 10 {
+    if size <= SMALL {
         return true;
     }
     match system {
@@ -65,7 +85,7 @@ fn touched(layout: &Strided) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{System, worthwhile};
+    use super::{System, worthwhile_strided};
     use crate::ir::{Dim, Strided};
 
     const ALL: [System; 3] = [System::OpenMpi4, System::OpenMpi5, System::Mpich];
@@ -75,7 +95,7 @@ mod tests {
     }
 
     fn under(layout: &Strided) -> [bool; 3] {
-        ALL.map(|system| worthwhile(layout, system))
+        ALL.map(|system| worthwhile_strided(layout, system))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The packer against the definition of [`Strided`], byte by byte.
 
-use super::{pack, unpack};
+use super::{pack_strided as pack, unpack_strided as unpack};
 use crate::ir::{Dim, Strided};
 
 /// A generator of its own (`SplitMix64`), so that a seed means the same layouts for ever.
