@@ -21,7 +21,7 @@ fn cases(number: u64, name: &str, ours: bool) -> (Vec<Case>, PathBuf) {
         .map(|seed| (random::recipe(&mut Rng(seed), 5, 1500), i64::try_from(seed % 4).unwrap()))
         .map(|(recipe, count)| Case::new(recipe, count))
         .filter(|case| !ours || case.is_trusted() && layout(&Model::default(), &case.recipe).is_ok())
-        .filter(|case| case.span.1 - case.span.0 < 1 << 25)
+        .filter(|case| case.span.1 - case.span.0 < 1 << 25 && case.is_survived())
         .collect();
     let lines: Vec<String> = cases.iter().map(Case::line).collect();
     let file = folder().join(name);
@@ -73,6 +73,11 @@ fn served(report: &Report, means: &[&str]) -> u64 {
     report.accelerated().into_iter().filter_map(ours).sum()
 }
 
+/// The packs and unpacks that nobody but us should serve: of all that has several blocks.
+fn expected(cases: &[Case]) -> u64 {
+    cases.iter().filter(|case| !case.is_contiguous()).map(|case| 1 + u64::from(case.unpacks())).sum()
+}
+
 /// All places for `number` types: host memory where we are faster, host memory always, and a device.
 fn everywhere(mpi: &Mpi, number: u64) {
     let (types, file) = cases(number, &format!("oracle-{}", mpi.name), false);
@@ -91,7 +96,7 @@ fn everywhere(mpi: &Mpi, number: u64) {
         mpi.run(1, &host).argument(argument).with("TEMPI_HOST", "always").reported("oracle-always");
     compare(&format!("{}, host always", mpi.name), &types, &by_itself, &answers, true);
     let ours = served(&reports[0], &["host"]);
-    assert!(ours > calls / 2, "{}: {ours} of {calls} by our loops", mpi.name);
+    assert!(ours >= expected(&types), "{}: {ours} of {calls} by our loops", mpi.name);
 
     let (types, file) = cases(number, &format!("oracle-strided-{}", mpi.name), true);
     let argument = file.to_str().unwrap();
@@ -102,7 +107,7 @@ fn everywhere(mpi: &Mpi, number: u64) {
         let (answers, reports) = run.reported("oracle-device");
         compare(&format!("{}, device to {packed}", mpi.name), &types, &by_itself, &answers, true);
         let ours = served(&reports[0], &["device", "oneshot", "staged", "copy"]);
-        assert!(ours > calls / 2, "{}: {ours} of {calls} on the device", mpi.name);
+        assert!(ours >= expected(&types), "{}: {ours} of {} on the device", mpi.name, 2 * types.len());
     }
 }
 
