@@ -25,12 +25,8 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// `TEMPI_DISABLE`, or before the first and after the last use of MPI, or in a forked child.
-    Inactive => "switched off or outside the life of MPI",
     /// The variable that switches this kind of call off is set.
     SwitchedOff => "switched off by a variable",
-    /// The MPI called back into itself from a call that is ours already.
-    Nested => "called by the MPI itself",
     /// `MPI_PROC_NULL`: no byte moves.
     ProcNull => "peer is MPI_PROC_NULL",
     /// A count of zero or a type of size zero.

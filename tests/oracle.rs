@@ -89,21 +89,26 @@ fn everywhere(mpi: &Mpi, number: u64) {
     let host = mpi.compile("pack_random", false);
     let (answers, reports) = mpi.run(1, &host).argument(argument).reported("oracle-auto");
     compare(&format!("{}, host", mpi.name), &types, &by_itself, &answers, false);
-    let ours = served(&reports[0], &["host"]);
-    assert!(ours > 0, "{}: none of {calls} by our loops", mpi.name);
+    let some = served(&reports[0], &["host"]);
 
     let (answers, reports) =
         mpi.run(1, &host).argument(argument).with("TEMPI_HOST", "always").reported("oracle-always");
     compare(&format!("{}, host always", mpi.name), &types, &by_itself, &answers, true);
     let ours = served(&reports[0], &["host"]);
-    assert!(ours >= expected(&types), "{}: {ours} of {calls} by our loops", mpi.name);
+    let least = expected(&types);
+    assert!(ours >= least && ours > some, "{}: {ours} of {calls} by our loops, {some} if free", mpi.name);
 
     let (types, file) = cases(number, &format!("oracle-strided-{}", mpi.name), true);
     let argument = file.to_str().unwrap();
     let by_itself = plain(mpi, &file);
     let device = mpi.compile("pack_random", true);
     for packed in ["device", "host"] {
-        let run = mpi.run(1, &device).argument(argument).simulated(false).with("MEM_PACK", packed);
+        let run = mpi
+            .run(1, &device)
+            .argument(argument)
+            .simulated(false)
+            .with("SIMCUDA_DELAY_US", "2")
+            .with("MEM_PACK", packed);
         let (answers, reports) = run.reported("oracle-device");
         compare(&format!("{}, device to {packed}", mpi.name), &types, &by_itself, &answers, true);
         let ours = served(&reports[0], &["device", "oneshot", "staged", "copy"]);
@@ -124,5 +129,5 @@ fn random_types_under_mpich() {
 #[test]
 fn some_random_types_under_the_others() {
     let two: Vec<&str> = two_mpis().into_iter().map(|mpi| mpi.name.as_str()).collect();
-    mpis().iter().filter(|mpi| !two.contains(&mpi.name.as_str())).for_each(|mpi| everywhere(mpi, 200));
+    mpis().iter().filter(|mpi| !two.contains(&mpi.name.as_str())).for_each(|mpi| everywhere(mpi, 100));
 }

@@ -76,3 +76,16 @@ fn stopped(call: Call, comm: MPI_Comm, stop: Stop, forward: impl FnOnce() -> c_i
         Stop::Refused(code) => code,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reason::Reason;
+
+    #[test]
+    fn a_panic_of_ours_forwards_the_call_or_is_an_error_after_it() {
+        let stop = prepare(|| -> Result<(), Stop> { panic!("on purpose") });
+        assert_eq!(stop, Err(Stop::Forward(Reason::Panicked)));
+        assert_eq!(prepare(|| Ok(7)), Ok(7));
+    }
+}

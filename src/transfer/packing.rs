@@ -74,7 +74,8 @@ pub unsafe fn quick(
     side: &Packed,
     direction: Direction,
 ) -> Option<Result<u32, Reason>> {
-    if buffer == 0 || side.buffer == 0 || side.position.is_null() || config::get().no_host {
+    let config = config::get();
+    if buffer == 0 || side.buffer == 0 || side.position.is_null() || config.no_host {
         return None;
     }
     typecache::with(datatype, |entry| {
@@ -92,8 +93,8 @@ pub unsafe fn quick(
             return None;
         }
         let size = layout.size().checked_mul(count.into())?;
-        let always = config::get().host_always;
-        if !(always || if dense { size <= DENSE } else { policy::worthwhile(layout, system()) }) {
+        let worthwhile = || if dense { size <= DENSE } else { policy::worthwhile(layout, system()) };
+        if !(config.host_always || worthwhile()) {
             return Some(Err(Reason::HostSystemFaster));
         }
         let end = i64::from(position).checked_add(size).and_then(|end| c_int::try_from(end).ok())?;
