@@ -14,12 +14,7 @@ fn run(mpi: &Mpi, method: &str, aware: bool) -> HashMap<String, (u32, u32)> {
     let variable = format!("TEMPI_DATATYPE_{method}");
     let run = mpi.run(1, &program);
     let (run, operations) = if method == "AUTO" { (run, 15) } else { (run.argument("messages"), 6) };
-    let said = run
-        .preloaded()
-        .simulated(aware)
-        .with(&variable, "1")
-        .with("SIMCUDA_DELAY_US", "10")
-        .succeed();
+    let said = run.preloaded().simulated(aware).with(&variable, "1").with("SIMCUDA_DELAY_US", "10").succeed();
     let line = |line: &str| {
         let (operation, counts) = line.split_once(": ")?;
         let mut counts = counts.split_whitespace().filter_map(|word| word.parse().ok());
