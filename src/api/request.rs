@@ -64,10 +64,13 @@ impl Watch {
         unsafe { MPI_Request::read(self.requests, claim.index) }.key() != claim.key
     }
 
-    /// Whether a failed call has completed the request, be it with an error.
+    /// Whether a failed call has completed the request, be it with an error. A send needs no status for that (there may be none): one
+    /// that has nothing under way is over, whether or not the system has told so.
     fn over(&self, claim: &Claim, status: Option<*const MPI_Status>) -> bool {
-        // SAFETY: a call that reports a request has filled its status.
-        let pending = |status| unsafe { status::error(status) } == family().constants().err_pending;
+        let pending = |status| {
+            // SAFETY: a call that reports a receive has filled its status.
+            claim.pending.receives() && unsafe { status::error(status) } == family().constants().err_pending
+        };
         self.freed(claim, -1)
             || claim.pending.persistent()
                 && !status.is_some_and(pending)
@@ -85,7 +88,8 @@ impl Watch {
             let claims: Vec<&Claim> = self.claims.iter().filter(done).collect();
             pending::settle(claims.iter().map(|claim| (*claim, self.freed(claim, rc))));
             let mut result = Ok(());
-            for claim in claims {
+            // What a send has for a status may be MPI_STATUSES_IGNORE, and there is nothing to do for it.
+            for claim in claims.into_iter().filter(|claim| claim.pending.receives()) {
                 let Some(status) = reported(claim.index) else { continue };
                 // SAFETY: the call reports the request, so its status is filled.
                 if rc != 0 && unsafe { status::error(status) } != 0 {
