@@ -97,6 +97,36 @@ fn a_session_will_do() {
 
 /// Linked instead of preloaded. Before the MPI the library acts; behind it the MPI's own symbols come first, and the
 /// library must keep still.
+/// A second MPI in the process is neither taken for the first nor asked for what the first lacks.
+#[test]
+fn another_mpi_in_the_process_is_left_alone() {
+    let of = |open: bool| mpis().iter().find(|mpi| mpi.name.starts_with("openmpi") == open);
+    let (Some(one), Some(other)) = (of(true), of(false)) else {
+        return println!("skipped: there is one kind of MPI");
+    };
+    for (mpi, second) in [(one, other), (other, one)] {
+        let program = mpi.compile("tests/passthrough/another.c", "another", &["-ldl"]).display().to_string();
+        worked(mpi, &mpi.same(1, &[("TEMPI_HOST", "always")], &[&program, &second.lib]));
+    }
+}
+
+/// A file that is no MPI, and this library itself, which would call itself for ever.
+#[test]
+fn a_wrong_mpi_named_by_the_user_is_ignored() {
+    let ours = library().display().to_string();
+    for mpi in mpis().iter().take(1) {
+        let program = mpi.compile("tests/passthrough/halo.c", "named", &[]).display().to_string();
+        let (plain, _) = run(&mut mpi.command(2, &[], &[&program]));
+        for wrong in ["libm.so.6", "/nowhere", &ours] {
+            let vars = [("TEMPI_LIBMPI", wrong), ("LD_PRELOAD", &ours), ("TEMPI_REPORT", "on")];
+            let (out, report) = run(&mut mpi.command(2, &vars, &[&program]));
+            assert_eq!(sorted(&out), sorted(&plain), "{wrong}");
+            assert!(report.contains("TEMPI_LIBMPI is not a file of an MPI"), "{wrong}: {report}");
+            worked(mpi, &report);
+        }
+    }
+}
+
 #[test]
 fn linking_will_do() {
     let folder = library().parent().expect("it lies in a folder").display().to_string();

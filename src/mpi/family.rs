@@ -196,7 +196,7 @@ pub fn family() -> Family {
 
 #[cold]
 fn decide() -> Family {
-    let family = if !library::data(c"ompi_mpi_comm_world").is_null() {
+    let family = if !library::find(c"ompi_mpi_comm_world").is_null() {
         Family::OpenMpi
     } else if standard_soname() {
         Family::Standard
@@ -209,8 +209,7 @@ fn decide() -> Family {
 
 /// Whether the MPI's file is one of the standard ABI's. `MPI_Abi_get_version` alone proves nothing: MPICH has it in both builds.
 fn standard_soname() -> bool {
-    let init = library::find(c"MPI_Init");
-    let Some(file) = library::file_of(init) else { return false };
+    let Some(file) = library::file_of(library::find(library::MARK)) else { return false };
     let name = file.to_bytes().rsplit(|b| *b == b'/').next().unwrap_or_default().to_owned();
     name.starts_with(b"libmpi_abi.so")
 }

@@ -3,49 +3,61 @@
 //! An MPI is usually the next object that defines a symbol; but Python and Julia open theirs `RTLD_LOCAL`, where
 //! `RTLD_NEXT` finds nothing. Then the loaded objects are searched for the one that defines `MPI_Init` and is
 //! neither us nor the program. Nothing is ever loaded, but for a file that the user names (`TEMPI_LIBMPI`).
+//!
+//! The invariant: there may be several MPIs in a process, and all that is found belongs to one of them or to tools before it. Another MPI
+//! that is loaded later, or that has a function which ours lacks, is not asked.
 
 use crate::config;
 use once_cell::sync::OnceCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The object that supplied the last symbol, so that two MPIs in one process are never mixed.
-static SUPPLIER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// The MPI of this process.
+#[derive(Clone, Copy)]
+struct Mpi {
+    /// Its object, by a handle of the loader's.
+    library: usize,
+    /// Whether it lies in the scope that we lie in, so that there may be tools between us and it.
+    after_us: bool,
+}
+
+impl Mpi {
+    fn symbol(self, name: &CStr) -> *mut c_void {
+        symbol(self.library as *mut c_void, name)
+    }
+}
 
 /// The address of the next definition of `name`, or null.
 pub fn find(name: &CStr) -> *mut c_void {
-    if let Some(library) = named_by_user() {
-        return symbol(library, name);
+    let Some(mpi) = mpi() else { return symbol(libc::RTLD_NEXT, name) };
+    let own = mpi.symbol(name);
+    // What the MPI itself lacks, no tool before it has; if there is such a function, it is another MPI's.
+    if own.is_null() || !mpi.after_us {
+        return own;
     }
     let next = symbol(libc::RTLD_NEXT, name);
-    if !next.is_null() {
-        remember(next);
-        return next;
-    }
-    let supplier = SUPPLIER.load(Ordering::Acquire);
-    if !supplier.is_null() {
-        let found = symbol(supplier, name);
-        if !found.is_null() {
-            return found;
-        }
-    }
-    let scanned = scan();
-    if scanned.is_null() {
-        return ptr::null_mut();
-    }
-    let found = symbol(scanned, name);
-    if !found.is_null() && !is_ours(found) {
-        SUPPLIER.store(scanned, Ordering::Release);
-        return found;
-    }
-    ptr::null_mut()
+    if next.is_null() { own } else { next }
+}
+
+/// A function that only the MPI itself has: tools define `MPI_Init`, libraries like this one `PMPI_Init` as well.
+pub const MARK: &CStr = c"PMPI_Get_library_version";
+
+/// The MPI, decided as soon as there is one.
+fn mpi() -> Option<Mpi> {
+    static MPI: OnceCell<Mpi> = OnceCell::new();
+    MPI.get_or_try_init(|| named_by_user().or_else(after_us).or_else(scan).ok_or(())).ok().copied()
+}
+
+fn after_us() -> Option<Mpi> {
+    let mark = symbol(libc::RTLD_NEXT, MARK);
+    let library = if mark.is_null() { ptr::null_mut() } else { reopen(&file_of(mark)?) };
+    (!library.is_null()).then_some(Mpi { library: library as usize, after_us: true })
 }
 
 /// The address of an object of the MPI's (such as `ompi_mpi_byte`), or null. A program that names the object may hold it itself, by a copy
 /// relocation, and then everybody uses that copy: the global scope is asked first, in which the program comes first.
 pub fn data(name: &CStr) -> *mut c_void {
-    if named_by_user().is_none() {
+    if mpi().is_none_or(|mpi| mpi.after_us) {
         let shared = symbol(libc::RTLD_DEFAULT, name);
         if !shared.is_null() {
             return shared;
@@ -61,19 +73,16 @@ pub fn file_of(address: *const c_void) -> Option<CString> {
     (!info.dli_fname.is_null()).then(|| unsafe { CStr::from_ptr(info.dli_fname) }.to_owned())
 }
 
-fn named_by_user() -> Option<*mut c_void> {
-    static NAMED: OnceCell<Option<usize>> = OnceCell::new();
-    NAMED
-        .get_or_init(|| {
-            let path = CString::new(config::get().libmpi.as_deref()?).ok()?;
-            // SAFETY: `path` is a C string; the flags are valid.
-            let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-            if library.is_null() {
-                tracing::warn!(path = ?path, "TEMPI_LIBMPI cannot be opened and is ignored");
-            }
-            (!library.is_null()).then_some(library as usize)
-        })
-        .map(|library| library as *mut c_void)
+fn named_by_user() -> Option<Mpi> {
+    let path = CString::new(config::get().libmpi.as_deref()?).ok()?;
+    // SAFETY: `path` is a C string; the flags are valid.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+    let init = if library.is_null() { ptr::null_mut() } else { symbol(library, c"MPI_Init") };
+    let usable = !init.is_null() && !is_ours(init);
+    if !usable {
+        tracing::warn!(path = ?path, "TEMPI_LIBMPI is not a file of an MPI and is ignored");
+    }
+    usable.then_some(Mpi { library: library as usize, after_us: false })
 }
 
 fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
@@ -97,26 +106,14 @@ fn is_ours(address: *const c_void) -> bool {
     base(address) == base(find as *const c_void)
 }
 
-/// Keep the object that defines `address` as the supplier of further symbols.
-fn remember(address: *mut c_void) {
-    if !SUPPLIER.load(Ordering::Relaxed).is_null() {
-        return;
-    }
-    if let Some(library) = file_of(address).map(|file| reopen(&file))
-        && !library.is_null()
-    {
-        SUPPLIER.store(library, Ordering::Release);
-    }
-}
-
 /// A handle of an object that is loaded already, or null.
 fn reopen(file: &CStr) -> *mut c_void {
     // SAFETY: `file` is a C string; RTLD_NOLOAD loads nothing.
     unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) }
 }
 
-/// A handle of the loaded object that defines `MPI_Init` itself, or null.
-fn scan() -> *mut c_void {
+/// The loaded object that defines `MPI_Init` itself.
+fn scan() -> Option<Mpi> {
     unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
         // SAFETY: the loader passes a valid description.
         let name: *const c_char = unsafe { (*info).dlpi_name };
@@ -139,10 +136,10 @@ fn scan() -> *mut c_void {
         let init = symbol(library, c"MPI_Init");
         // A library that merely depends on the MPI finds MPI_Init too; what counts is where the symbol lies.
         if !init.is_null() && !is_ours(init) && file_of(init).as_deref() == Some(name) {
-            return library;
+            return Some(Mpi { library: library as usize, after_us: false });
         }
         // SAFETY: the handle came from dlopen above and is not used again.
         unsafe { libc::dlclose(library) };
     }
-    ptr::null_mut()
+    None
 }
