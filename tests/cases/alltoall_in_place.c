@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 3 */
+/* cuda-aware: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw */
 /* MPI_IN_PLACE in all three all-to-alls.  The send arguments mean nothing then:
  * they are null, negative and MPI_DATATYPE_NULL here.  Holes stay. */
 #include "mem.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 4 */
+/* cuda-aware: MPI_Alltoall, MPI_Alltoallv */
 /* MPI_Alltoall where the two sides have different shapes, MPI_Alltoallv whose
  * displacements count extents, with zero counts and unequal pieces. */
 #include "mem.h"

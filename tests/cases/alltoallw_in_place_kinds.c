@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 3 */
+/* cuda-aware: MPI_Alltoallw */
 /* MPI_Alltoallw in place where every pair of ranks has its own type, with its own
  * size and its own distance between start of data and buffer pointer. */
 #include "mem.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 3 */
+/* cuda-aware: MPI_Alltoallw */
 /* MPI_Alltoallw with another type for every peer, byte displacements that are no
  * multiple of anything, zero counts, and types of size zero with count > 0. */
 #include "mem.h"

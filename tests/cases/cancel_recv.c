@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
-/* cuda-aware: MPI_Recv_init, MPI_Start */
 /* A strided receive is cancelled before anything was sent.  The cancel succeeds,
  * the buffer stays, and the message goes to the receive that comes after. */
 #include "mem.h"

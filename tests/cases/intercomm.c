@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 4 */
+/* cuda-aware: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw */
 /* One rank faces three across an intercommunicator: ranks name the other group,
  * and arrays of a collective are as long as the other group. */
 #include "mem.h"

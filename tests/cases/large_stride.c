@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
+/* cuda-aware: MPI_Neighbor_alltoallw */
 /* timeout: 120 */
 /* Displacements and strides that do not fit in 32 bits.  A few bytes travel,
  * out of a buffer of 9 GiB of which almost nothing is touched. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
+/* cuda-aware: MPI_Neighbor_alltoallw, MPI_Alltoallw */
 /* MPI_Neighbor_alltoallw with MPI_BOTTOM: absolute addresses in the displacement
  * arrays, and absolute addresses inside the types. */
 #include "mem.h"

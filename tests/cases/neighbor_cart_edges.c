@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 4 */
+/* cuda-aware: MPI_Neighbor_alltoallw */
 /* A halo exchange on a 2 x 2 grid that is not periodic: half of the neighbours
  * are MPI_PROC_NULL.  Faces are subarrays of one array, exchanged in one call,
  * and what faces no neighbour must stay. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
+/* cuda-aware: MPI_Neighbor_alltoall and its kin */
 /* plain-fails-mpich4: 4.0.2 swaps the two blocks of a direction with 1 rank in MPI_Neighbor_alltoall (pmodels/mpich#2194) */
 /* plain-fails-intel: 2021.19 swaps the two blocks of a direction with 1 rank in MPI_Neighbor_alltoall */
 /* Periodic grids with 2 ranks and with 1 rank in a direction: both neighbours are

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 3 */
+/* cuda-aware: MPI_Neighbor_alltoall and its kin */
 /* plain-fails-mpich4: 4.0.2 with dataloop sends wrong data in MPI_Neighbor_alltoallw (pmodels/mpich#6233) */
 /* Graph neighbourhoods where in and out lists differ: nobody at all, one sender
  * and two receivers, oneself, the same rank twice. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
-/* cuda-aware: MPI_Send_init, MPI_Recv_init, MPI_Start */
 /* Persistent strided transfers: the type is freed before the first start, each
  * start sends what is in the buffer then, and requests survive completion. */
 #include "mem.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
-/* cuda-aware: MPI_Mrecv, MPI_Imrecv */
 /* A strided message looks to MPI_Probe and MPI_Mprobe like the elements in it,
  * not like something private; matched receives fill strided layouts, and the
  * type may be freed before they complete. */

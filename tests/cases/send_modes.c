@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
-/* cuda-aware: MPI_Bsend, MPI_Ssend, MPI_Issend, MPI_Rsend */
 /* Buffered, synchronous and ready sends of strided data.  The attached buffer is
  * exactly what MPI_Pack_size and MPI_BSEND_OVERHEAD call for, so MPI_Pack_size
  * has to go on meaning what the MPI below means by it. */

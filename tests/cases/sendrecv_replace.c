@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 4 */
-/* cuda-aware: MPI_Sendrecv_replace */
 /* MPI_Sendrecv_replace with holes around a ring and to oneself, and MPI_Sendrecv
  * where source and destination are not the same rank. */
 #include "mem.h"
