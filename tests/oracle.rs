@@ -96,7 +96,7 @@ fn everywhere(mpi: &Mpi, number: u64) {
     compare(&format!("{}, host always", mpi.name), &types, &by_itself, &answers, true);
     let ours = served(&reports[0], &["host"]);
     let least = expected(&types);
-    assert!(ours >= least && ours > some, "{}: {ours} of {calls} by our loops, {some} if free", mpi.name);
+    assert!(ours >= least && ours >= some, "{}: {ours} of {calls} by our loops, {some} if free", mpi.name);
 
     let (types, file) = cases(number, &format!("oracle-strided-{}", mpi.name), true);
     let argument = file.to_str().unwrap();

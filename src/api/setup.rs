@@ -2,7 +2,7 @@
 
 use crate::mpi::{Family, MPI_Comm, Via, family, next};
 use crate::transfer::{orphans, pending};
-use crate::{pool, report, state};
+use crate::{pool, report, state, typecache};
 use std::ffi::{c_char, c_int};
 
 pub(super) unsafe fn init(via: Via, argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
@@ -26,6 +26,7 @@ pub(super) unsafe fn init_thread(
 pub(super) unsafe fn finalize(via: Via) -> c_int {
     if state::active() {
         orphans::finish();
+        tracing::debug!(types = typecache::len(), "MPI_Finalize");
         tracing::debug!(requests = pending::len(), "MPI_Finalize");
         if report::on() {
             report::write(rank());

@@ -85,10 +85,21 @@ impl Drop for Owned {
     }
 }
 
-/// What the system MPI says of `datatype` in a message of no elements to `MPI_PROC_NULL` on `comm`: 0, or the code of the error that
-/// it has raised there. An uncommitted type is refused so.
+/// What the system MPI says of `datatype` in a pack of no elements on `comm`: 0, or the code of the error that it has raised there.
+/// An uncommitted type is refused so. (A message of no elements would not do: MPICH looks at no datatype then.)
 pub fn try_type(datatype: MPI_Datatype, comm: MPI_Comm) -> c_int {
-    let nobody = family().constants().proc_null;
-    // SAFETY: no byte is read; the handles are the program's.
-    unsafe { next::MPI_Send(super::Via::Pmpi, std::ptr::null(), 0, datatype, nobody, 0, comm) }
+    let (source, mut target, mut position) = (0_u64, 0_u64, 0);
+    // SAFETY: no byte is read or written, the places are valid, and the handles are the program's.
+    unsafe {
+        next::MPI_Pack(
+            super::Via::Pmpi,
+            (&raw const source).cast(),
+            0,
+            datatype,
+            (&raw mut target).cast(),
+            c_int::try_from(size_of::<u64>()).unwrap_or(0),
+            &raw mut position,
+            comm,
+        )
+    }
 }

@@ -99,11 +99,14 @@ int main(int argc, char **argv)
         OK(send(buf, 1, v));
     } else if (strcmp(name, "Contiguous") == 0) {
         OK(send(buf, BLOCKS, MPI_INT));
-    } else if (strcmp(name, "Irregular") == 0) {
-        int lengths[2] = {1, 2}, places[2] = {0, 5};
-        OK(MPI_Type_indexed(2, lengths, places, MPI_INT, &t));
+    } else if (strcmp(name, "TooManyBlocks") == 0) {
+        /* nobody ever looks at the bytes: the rank is wrong */
+        int lengths[2] = {1 << 26, 1}, places[2] = {0, 7};
+        OK(MPI_Type_create_resized(MPI_INT, 0, 8, &t));
+        OK(MPI_Type_vector(2, 1, 3, t, &u));
+        OK(MPI_Type_indexed(2, lengths, places, u, &t));
         OK(MPI_Type_commit(&t));
-        OK(send(buf, 1, t));
+        fails(MPI_Send(buf, 1, t, 77, 0, MPI_COMM_SELF), "rank 77");
     } else if (strcmp(name, "Overflow") == 0 || strcmp(name, "TooLarge") == 0) {
         /* nobody ever looks at the bytes: the rank is wrong */
         int many = strcmp(name, "Overflow") == 0 ? 5 : 1 << 25;

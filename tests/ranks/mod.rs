@@ -107,7 +107,17 @@ impl Mpi {
         let mut words = self.cc.split_whitespace();
         let output = Command::new(words.next().unwrap())
             .args(words)
-            .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-cast-function-type", "-Itests/cases"])
+            .args([
+                "-std=gnu11",
+                "-O1",
+                "-g",
+                "-Wall",
+                "-Wextra",
+                "-Wno-cast-function-type",
+                "-Wno-stringop-overread",
+                "-Wno-stringop-overflow",
+                "-Itests/cases",
+            ])
             .args(cuda.then_some("-DUSE_CUDA"))
             .arg(source)
             .args(["-pthread", "-ldl", "-o"])
