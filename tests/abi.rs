@@ -36,6 +36,11 @@ fn compare(mpi: &Mpi, family: Family) {
         ("MPI_COMBINER_CONTIGUOUS", c.combiner_contiguous),
         ("MPI_COMBINER_VECTOR", c.combiner_vector),
         ("MPI_COMBINER_HVECTOR", c.combiner_hvector),
+        ("MPI_COMBINER_INDEXED", c.combiner_indexed),
+        ("MPI_COMBINER_HINDEXED", c.combiner_hindexed),
+        ("MPI_COMBINER_INDEXED_BLOCK", c.combiner_indexed_block),
+        ("MPI_COMBINER_HINDEXED_BLOCK", c.combiner_hindexed_block),
+        ("MPI_COMBINER_STRUCT", c.combiner_struct),
         ("MPI_COMBINER_SUBARRAY", c.combiner_subarray),
         ("MPI_COMBINER_DARRAY", c.combiner_darray),
         ("MPI_COMBINER_F90_REAL", c.combiner_f90_real),
@@ -60,9 +65,15 @@ fn compare(mpi: &Mpi, family: Family) {
     for (name, ours) in named {
         header.says(name, ours);
     }
-    // The standard ABI has dropped it, and so may a header of MPI-5 that keeps the old numbers.
-    if header.0.contains_key("MPI_COMBINER_HVECTOR_INTEGER") {
-        header.says("MPI_COMBINER_HVECTOR_INTEGER", c.combiner_hvector_integer);
+    // The standard ABI has dropped them, and so may a header of MPI-5 that keeps the old numbers.
+    for (name, ours) in [
+        ("MPI_COMBINER_HVECTOR_INTEGER", c.combiner_hvector_integer),
+        ("MPI_COMBINER_HINDEXED_INTEGER", c.combiner_hindexed_integer),
+        ("MPI_COMBINER_STRUCT_INTEGER", c.combiner_struct_integer),
+    ] {
+        if header.0.contains_key(name) {
+            header.says(name, ours);
+        }
     }
     header.says("MPI_STATUS_IGNORE", c.status_ignore);
     header.says("MPI_STATUSES_IGNORE", c.status_ignore);

@@ -166,7 +166,7 @@ fn check(recipe: &Recipe, layout: &Layout, prefixes: i64) {
     match (canonical(&offsets), layout) {
         (Some(regular), Layout::Strided(strided)) => {
             assert_eq!(strided, &regular, "{recipe}: not canonical");
-            assert_eq!(canon(&tree(strided)).as_ref(), Ok(layout), "{recipe}: not idempotent");
+            assert_eq!(canon(tree(strided)).as_ref(), Ok(layout), "{recipe}: not idempotent");
         }
         (None, Layout::Strided(_)) => panic!("{recipe}: not canonical"),
         (None, _) => {}
@@ -336,7 +336,7 @@ fn what_cannot_be_counted_is_refused() {
         // Without the size and the bounds, which the model could not compute either.
         let tree = tempi::ir::build(&model, &recipe);
         assert_eq!(model.open.get(), 0, "{line}");
-        let result = tree.and_then(|tree| canon(&tree).map_err(Failure::from));
+        let result = tree.and_then(|tree| canon(tree).map_err(Failure::from));
         assert_eq!(result, Err(Failure::Unsupported(reason)), "{line}");
     };
     refused(&format!("named 8 contig {big}"), Unsupported::Overflow);
@@ -466,7 +466,7 @@ fn a_table_has_a_limit() {
     let model = Model::default();
     let recipe = parse(&list);
     let tree = tempi::ir::build(&model, &recipe).unwrap();
-    assert_eq!(canon(&tree), Err(Unsupported::TooManyBlocks));
+    assert_eq!(canon(tree), Err(Unsupported::TooManyBlocks));
 }
 
 #[test]

@@ -4,9 +4,11 @@
 //! children, in the words of MPI-4.1 section 5.1.2 to 5.1.4. Nothing is simplified here.
 #![forbid(unsafe_code)]
 
+use std::mem::take;
+
 use super::darray;
 use super::describe::{Describe, Lengths, Node, Open, Order};
-use super::tree::{Block, Level, Part, Type};
+use super::tree::{Level, Part, Type};
 use super::unsupported::{Failure, Unsupported};
 
 /// The deepest tree that is built, in constructors or loops, whichever are more. Programs stay below ten; the
@@ -22,7 +24,7 @@ pub fn build<D: Describe>(describe: &D, datatype: D::Type) -> Result<Type, Failu
 }
 
 fn tree<D: Describe>(describe: &D, datatype: D::Type, depth: usize) -> Result<Type, Failure<D::Error>> {
-    let open = Open::of(describe, datatype).map_err(Failure::Describe)?;
+    let mut open = Open::of(describe, datatype).map_err(Failure::Describe)?;
     if let Node::Struct { counts, displacements, children } = &open.node {
         return structure(describe, counts, displacements, children, depth);
     }
@@ -30,13 +32,13 @@ fn tree<D: Describe>(describe: &D, datatype: D::Type, depth: usize) -> Result<Ty
         return leaf(describe, datatype, &open.node);
     };
     let extent = || describe.bounds(child).map_err(Failure::Describe).map(|bounds| bounds.extent);
-    match &open.node {
+    match &mut open.node {
         Node::Indexed { counts, displacements, .. } => {
             let extent = extent()?;
-            blocks(describe, counts, displacements, extent, extent, child, depth)
+            blocks(describe, (take(counts), take(displacements)), extent, extent, child, depth)
         }
         Node::Hindexed { counts, displacements, .. } => {
-            blocks(describe, counts, displacements, 1, extent()?, child, depth)
+            blocks(describe, (take(counts), take(displacements)), 1, extent()?, child, depth)
         }
         Node::Dup(_) | Node::Resized(_) => loops(describe, Vec::new(), child, depth),
         node => loops(describe, levels(node, extent()?)?, child, depth),
@@ -67,40 +69,45 @@ fn deeper(depth: usize, by: usize) -> Result<usize, Unsupported> {
     if depth > MAX_DEPTH { Err(Unsupported::TooDeep) } else { Ok(depth) }
 }
 
-/// Blocks of one child, whose displacements count in units of `unit` bytes.
+/// Blocks of one child, given as counts and displacements in units of `unit` bytes. They may be many: nothing is copied.
 fn blocks<D: Describe>(
     describe: &D,
-    counts: &Lengths,
-    displacements: &[i64],
+    (counts, mut offsets): (Lengths, Vec<i64>),
     unit: i64,
     extent: i64,
     child: D::Type,
     depth: usize,
 ) -> Result<Type, Failure<D::Error>> {
-    let mut blocks = Vec::with_capacity(displacements.len());
-    // Blocks without elements are no blocks, wherever they are said to be.
-    let mut add = |count: i64, displacement: i64| {
-        if count < 0 {
-            return Err(Unsupported::Malformed);
-        }
-        if count > 0 {
-            let offset = displacement.checked_mul(unit).ok_or(Unsupported::Overflow)?;
-            blocks.push(Block { offset, count });
-        }
-        Ok(())
+    let scale = |offset: &mut i64| {
+        *offset = offset.checked_mul(unit).ok_or(Unsupported::Overflow)?;
+        Ok::<_, Unsupported>(())
     };
-    match counts {
-        Lengths::Equal(count) => displacements.iter().try_for_each(|d| add(*count, *d))?,
-        Lengths::Each(counts) if counts.len() == displacements.len() => {
-            counts.iter().zip(displacements).try_for_each(|(count, d)| add(*count, *d))?;
+    let mut bytes = false;
+    match &counts {
+        Lengths::Equal(count) if *count < 0 => return Err(Unsupported::Malformed.into()),
+        Lengths::Equal(0) => {}
+        Lengths::Equal(_) => {
+            bytes = !offsets.is_empty();
+            offsets.iter_mut().try_for_each(scale)?;
         }
-        Lengths::Each(_) => return Err(Unsupported::Malformed.into()),
+        Lengths::Each(counts) => {
+            if counts.len() != offsets.len() || counts.iter().any(|count| *count < 0) {
+                return Err(Unsupported::Malformed.into());
+            }
+            // Blocks without elements are no blocks, wherever they are said to be.
+            let mut filled = counts.iter().zip(&mut offsets).filter(|(count, _)| **count > 0).map(|(_, o)| o);
+            filled.try_for_each(|offset| {
+                bytes = true;
+                scale(offset)
+            })?;
+        }
     }
-    if blocks.is_empty() {
+    // As in `loops`.
+    if !bytes {
         return Ok(Type::EMPTY);
     }
     let child = Box::new(tree(describe, child, deeper(depth, 1)?)?);
-    Ok(Type::Indexed { blocks, stride: extent, child })
+    Ok(Type::Indexed { counts, offsets, stride: extent, child })
 }
 
 fn structure<D: Describe>(

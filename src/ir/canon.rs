@@ -34,31 +34,33 @@ use super::unsupported::Unsupported::{self, Malformed, Overflow};
 /// # Errors
 /// [`Unsupported::Overflow`] if the size or any byte's offset exceeds 64 bits, [`Unsupported::Malformed`] if a count
 /// is negative, [`Unsupported::TooManyBlocks`] if a table would have to be larger than is sensible.
-pub fn canon(tree: &Type) -> Result<Layout, Unsupported> {
+pub fn canon(tree: Type) -> Result<Layout, Unsupported> {
     let layout = rewrite(tree)?;
     layout.span().ok_or(Overflow)?;
     Ok(layout)
 }
 
-fn rewrite(tree: &Type) -> Result<Layout, Unsupported> {
+fn rewrite(tree: Type) -> Result<Layout, Unsupported> {
     match tree {
-        Type::Dense { bytes } if *bytes < 0 => Err(Malformed),
+        Type::Dense { bytes } if bytes < 0 => Err(Malformed),
         Type::Dense { bytes } => {
-            Ok(Layout::Strided(Strided { offset: 0, block: *bytes, dims: Vec::new(), size: *bytes }))
+            Ok(Layout::Strided(Strided { offset: 0, block: bytes, dims: Vec::new(), size: bytes }))
         }
-        Type::Stream { count, .. } if *count < 0 => Err(Malformed),
+        Type::Stream { count, .. } if count < 0 => Err(Malformed),
         Type::Stream { count: 0, .. } => Ok(Layout::EMPTY),
         Type::Stream { count, stride, offset, child } => {
-            let mut layout = rewrite(child)?;
-            layout.wrap(*count, *stride).ok_or(Overflow)?;
-            layout.shift(*offset).ok_or(Overflow)?;
+            let mut layout = rewrite(*child)?;
+            layout.wrap(count, stride).ok_or(Overflow)?;
+            layout.shift(offset).ok_or(Overflow)?;
             Ok(layout)
         }
-        Type::Indexed { blocks, stride, child } => gather::indexed(blocks, *stride, rewrite(child)?),
+        Type::Indexed { counts, offsets, stride, child } => {
+            gather::indexed(&counts, offsets, stride, rewrite(*child)?)
+        }
         Type::Sequence(parts) => {
             let mut layouts = Vec::with_capacity(parts.len());
             for part in parts {
-                let mut layout = rewrite(&part.child)?;
+                let mut layout = rewrite(part.child)?;
                 layout.shift(part.offset).ok_or(Overflow)?;
                 layouts.push(layout);
             }
@@ -91,7 +93,7 @@ mod tests {
     use std::borrow::Cow;
 
     fn strided(tree: &Type) -> Result<Strided, Unsupported> {
-        canon(tree).map(|layout| match layout {
+        canon(tree.clone()).map(|layout| match layout {
             Layout::Strided(strided) => strided,
             other => panic!("{other:?}"),
         })
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_count_is_one_more_dimension() {
-        let column = canon(&stream(3, 20, 8, dense(4))).unwrap();
+        let column = canon(stream(3, 20, 8, dense(4))).unwrap();
         assert!(matches!(column.repeat(1, 77), Some(Cow::Borrowed(_))));
         assert_eq!(*column.repeat(0, 77).unwrap(), Layout::EMPTY);
         assert_eq!(column.repeat(-1, 77), None);

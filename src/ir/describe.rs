@@ -126,6 +126,22 @@ pub enum Lengths {
     Each(Vec<i64>),
 }
 
+impl Default for Lengths {
+    fn default() -> Self {
+        Self::Equal(0)
+    }
+}
+
+impl Lengths {
+    /// Elements in block `index`.
+    pub(super) fn get(&self, index: usize) -> i64 {
+        match self {
+            Self::Equal(count) => *count,
+            Self::Each(counts) => counts.get(index).copied().unwrap_or(0),
+        }
+    }
+}
+
 impl<T: Copy> Node<T> {
     /// The datatypes that this one was made from, in order.
     pub fn children(&self) -> &[T] {

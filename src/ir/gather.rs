@@ -13,10 +13,10 @@
 #![forbid(unsafe_code)]
 
 use super::blocks::Blocks;
+use super::describe::Lengths;
 use super::layout::{Layout, Leaf, MAX_PARTS, Part, Parts};
 use super::strided::{Dim, Strided};
 use super::table::{MAX_RUNS, Run, Runs};
-use super::tree::Block;
 use super::unsupported::Unsupported::{self, Malformed, Overflow, TooManyBlocks};
 
 /// Up to here runs of different parts become one table, which is one kernel launch.
@@ -26,45 +26,76 @@ const SMALL: i64 = 1024;
 const MAX_MIXED: i64 = 1 << 43;
 
 /// Blocks of repetitions of `child`, `stride` bytes apart within a block.
-pub(super) fn indexed(blocks: &[Block], stride: i64, mut child: Layout) -> Result<Layout, Unsupported> {
-    if blocks.iter().any(|block| block.count < 0) {
-        return Err(Malformed);
-    }
-    if child.is_empty() {
+pub(super) fn indexed(
+    counts: &Lengths,
+    offsets: Vec<i64>,
+    stride: i64,
+    mut child: Layout,
+) -> Result<Layout, Unsupported> {
+    if child.is_empty() || offsets.is_empty() {
         return Ok(Layout::EMPTY);
     }
+    if let &Lengths::Equal(count) = counts {
+        match count {
+            ..0 => return Err(Malformed),
+            0 => return Ok(Layout::EMPTY),
+            1.. => {}
+        }
+        let reach = count.checked_mul(stride).ok_or(Overflow)?;
+        if !touch(&offsets, reach) {
+            child.wrap(count, stride).ok_or(Overflow)?;
+            return place(child, offsets);
+        }
+    }
+    let single = || (0..offsets.len()).all(|index| counts.get(index) <= 1);
     if let Layout::Strided(one) = &child
         && one.is_contiguous()
-        && (one.size == stride || blocks.iter().all(|block| block.count <= 1))
+        && (one.size == stride || single())
     {
-        let mut runs = Merged::with_room(blocks.len());
-        for block in blocks {
-            let offset = block.offset.checked_add(one.offset).ok_or(Overflow)?;
-            runs.push(Run { offset, bytes: block.count.checked_mul(one.size).ok_or(Overflow)? })?;
-        }
-        return of_runs(runs.0);
-    }
-    let blocks = merged(blocks, stride)?;
-    let Some(first) = blocks.first() else { return Ok(Layout::EMPTY) };
-    let offsets = if blocks.iter().all(|block| block.count == first.count) {
-        child.wrap(first.count, stride).ok_or(Overflow)?;
-        blocks.iter().map(|block| block.offset).collect()
-    } else {
-        let elements = blocks.iter().fold(0, |sum: i64, block| sum.saturating_add(block.count));
-        bound(elements)?;
-        let mut offsets = Vec::with_capacity(usize::try_from(elements).unwrap_or(0));
-        for block in &blocks {
-            let mut offset = block.offset;
-            for i in 0..block.count {
-                offsets.push(offset);
-                if i + 1 < block.count {
-                    offset = offset.checked_add(stride).ok_or(Overflow)?;
-                }
+        let mut runs = Merged::with_room(offsets.len());
+        for (index, offset) in offsets.iter().enumerate() {
+            let count = counts.get(index);
+            if count > 0 {
+                let offset = offset.checked_add(one.offset).ok_or(Overflow)?;
+                runs.push(Run { offset, bytes: count.checked_mul(one.size).ok_or(Overflow)? })?;
+            } else if count < 0 {
+                return Err(Malformed);
             }
         }
-        offsets
-    };
+        drop(offsets);
+        return of_runs(runs.0);
+    }
+    let blocks = merged(counts, &offsets, stride)?;
+    let Some(first) = blocks.first() else { return Ok(Layout::EMPTY) };
+    if blocks.iter().all(|block| block.count == first.count) {
+        child.wrap(first.count, stride).ok_or(Overflow)?;
+        return place(child, blocks.iter().map(|block| block.offset).collect());
+    }
+    let elements = blocks.iter().fold(0, |sum: i64, block| sum.saturating_add(block.count));
+    bound(elements)?;
+    let mut offsets = Vec::with_capacity(usize::try_from(elements).unwrap_or(0));
+    for block in &blocks {
+        let mut offset = block.offset;
+        for i in 0..block.count {
+            offsets.push(offset);
+            if i + 1 < block.count {
+                offset = offset.checked_add(stride).ok_or(Overflow)?;
+            }
+        }
+    }
     place(child, offsets)
+}
+
+/// Whether something of `reach` bytes at any of `offsets` ends where the next begins.
+fn touch(offsets: &[i64], reach: i64) -> bool {
+    offsets.windows(2).any(|pair| matches!(pair, [a, b] if a.checked_add(reach) == Some(*b)))
+}
+
+/// Repetitions of a child in one place.
+#[derive(Clone, Copy)]
+struct Block {
+    offset: i64,
+    count: i64,
 }
 
 fn bound(runs: i64) -> Result<(), Unsupported> {
@@ -72,16 +103,22 @@ fn bound(runs: i64) -> Result<(), Unsupported> {
 }
 
 /// The blocks without the empty ones, those that continue their predecessor joined to it.
-fn merged(blocks: &[Block], stride: i64) -> Result<Vec<Block>, Unsupported> {
-    let mut merged: Vec<Block> = Vec::with_capacity(blocks.len());
-    for block in blocks.iter().filter(|block| block.count > 0) {
+fn merged(counts: &Lengths, offsets: &[i64], stride: i64) -> Result<Vec<Block>, Unsupported> {
+    let mut merged: Vec<Block> = Vec::with_capacity(offsets.len());
+    for (index, &offset) in offsets.iter().enumerate() {
+        let count = counts.get(index);
+        match count {
+            ..0 => return Err(Malformed),
+            0 => continue,
+            1.. => {}
+        }
         let end =
             |last: &Block| last.count.checked_mul(stride).and_then(|reach| last.offset.checked_add(reach));
         match merged.last_mut() {
-            Some(last) if end(last) == Some(block.offset) => {
-                last.count = last.count.checked_add(block.count).ok_or(Overflow)?;
+            Some(last) if end(last) == Some(offset) => {
+                last.count = last.count.checked_add(count).ok_or(Overflow)?;
             }
-            _ => merged.push(*block),
+            _ => merged.push(Block { offset, count }),
         }
     }
     Ok(merged)
@@ -90,7 +127,7 @@ fn merged(blocks: &[Block], stride: i64) -> Result<Vec<Block>, Unsupported> {
 /// `entry` at each of `offsets`.
 fn place(mut entry: Layout, offsets: Vec<i64>) -> Result<Layout, Unsupported> {
     match entry {
-        Layout::Strided(one) if one.is_contiguous() => {
+        Layout::Strided(one) if one.is_contiguous() && touch(&offsets, one.size) => {
             let mut runs = Merged::with_room(offsets.len());
             for offset in offsets {
                 let offset = offset.checked_add(one.offset).ok_or(Overflow)?;

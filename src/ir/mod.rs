@@ -36,7 +36,7 @@ pub use describe::{Bounds, Describe, Distribution, Lengths, Node, Order};
 pub use layout::{Layout, Leaf, LeafRef, Leaves, MAX_PARTS, Part, Parts};
 pub use strided::{Dim, Strided};
 pub use table::{MAX_RUNS, Run, Runs, Table};
-pub use tree::{Block, Part as TypePart, Type};
+pub use tree::{Part as TypePart, Type};
 pub use unsupported::{Failure, Unsupported};
 
 /// The canonical layout of `datatype`: [`build`](fn@build), then [`canon`](fn@canon).
@@ -51,7 +51,7 @@ pub fn layout<D: Describe>(describe: &D, datatype: D::Type) -> Result<Layout, Fa
     if size == 0 {
         return Ok(Layout::EMPTY);
     }
-    let layout = canon(&build(describe, datatype)?)?;
+    let layout = canon(build(describe, datatype)?)?;
     let bounds = describe.true_bounds(datatype).map_err(Failure::Describe)?;
     let within = |(lo, hi)| match bounds {
         Some(Bounds { lb, extent }) => lo >= lb && lb.checked_add(extent).is_some_and(|ub| hi <= ub),

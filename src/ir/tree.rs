@@ -1,6 +1,8 @@
 //! The datatype as a tree, before any rewriting.
 #![forbid(unsafe_code)]
 
+use super::describe::Lengths;
+
 /// A datatype's bytes in type-map order. Offsets and strides are bytes in memory.
 ///
 /// What the constructors were is forgotten, and so are bounds: an extent has become a stride of whoever repeats the
@@ -25,8 +27,10 @@ pub enum Type {
     },
     /// Blocks of repetitions of `child`, in order: repetition j of a block at the block's offset + j · `stride`.
     Indexed {
-        /// The blocks.
-        blocks: Vec<Block>,
+        /// Repetitions in each block.
+        counts: Lengths,
+        /// Bytes from the parent's position to each block's first repetition.
+        offsets: Vec<i64>,
         /// Bytes from one repetition to the next within a block.
         stride: i64,
         /// What is repeated.
@@ -34,15 +38,6 @@ pub enum Type {
     },
     /// Different parts in order.
     Sequence(Vec<Part>),
-}
-
-/// One block of a [`Type::Indexed`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Bytes from the parent's position to the first repetition.
-    pub offset: i64,
-    /// Repetitions.
-    pub count: i64,
 }
 
 /// One part of a [`Type::Sequence`].
