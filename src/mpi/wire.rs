@@ -85,10 +85,12 @@ impl Drop for Owned {
     }
 }
 
-/// What the system MPI says of `datatype` in a message of no elements to `MPI_PROC_NULL` on `comm`: 0, or the code of the error that
-/// it has raised there. An uncommitted type is refused so.
+/// What the system MPI says of `datatype` in a message to `MPI_PROC_NULL` on `comm`: 0, or the code of the error that it has raised
+/// there. An uncommitted type is refused so. One element, because MPICH does not look at the type of none.
 pub fn try_type(datatype: MPI_Datatype, comm: MPI_Comm) -> c_int {
     let nobody = family().constants().proc_null;
-    // SAFETY: no byte is read; the handles are the program's.
-    unsafe { next::MPI_Send(super::Via::Pmpi, std::ptr::null(), 0, datatype, nobody, 0, comm) }
+    // Not null, which some refuse, and never read.
+    let somewhere = std::ptr::NonNull::<c_int>::dangling().as_ptr().cast_const();
+    // SAFETY: a message to nobody reads no byte; the handles are the program's.
+    unsafe { next::MPI_Send(super::Via::Pmpi, somewhere.cast(), 1, datatype, nobody, 0, comm) }
 }

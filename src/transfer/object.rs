@@ -84,7 +84,7 @@ impl Object {
         self.place.kind != Kind::Device || cuda_aware()
     }
 
-    /// Ask the system MPI once whether it takes the type for communication, as it would in the call itself: a message of no elements
+    /// Ask the system MPI once whether it takes the type for communication, as it would in the call itself: a message
     /// to nobody. Types that were committed through us were asked for already.
     pub(super) fn check_usable(&self, comm: MPI_Comm) -> Result<(), Stop> {
         if self.entry.usable() {
