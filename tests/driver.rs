@@ -56,6 +56,11 @@ driver_calls! {
     cuMemAllocManaged(address: *mut u64, bytes: usize, flags: c_uint);
     cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize);
     cuMemcpyDtoH_v2(to: *mut c_void, from: u64, bytes: usize);
+    cuStreamCreate(stream: *mut usize, flags: c_uint);
+    cuStreamDestroy_v2(stream: usize);
+    cuStreamBeginCapture_v2(stream: usize, mode: c_int);
+    cuStreamEndCapture(stream: usize, graph: *mut usize);
+    cuThreadExchangeStreamCaptureMode(mode: *mut c_int);
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
 }
 
@@ -289,6 +294,36 @@ fn messages_leave_the_current_context_alone() {
     pool::drain();
 }
 
+/// The first message allocates and loads the kernels, all of which a capture forbids.
+#[test]
+fn a_capture_is_not_disturbed() {
+    let (_guard, driver) = alone();
+    for (mode, elsewhere) in [(0, false), (1, false), (0, true)] {
+        let own = Own::new();
+        let from = driver.device(&pattern(BYTES));
+        let (mut stream, mut graph) = (0, 0);
+        assert_eq!(driver.cuStreamCreate(&raw mut stream, 1), 0);
+        assert_eq!(driver.cuStreamBeginCapture_v2(stream, mode), 0);
+        if elsewhere {
+            std::thread::scope(|scope| scope.spawn(|| message(from)).join().unwrap()).unwrap();
+        } else {
+            message(from).unwrap();
+            let mut own_mode = mode;
+            assert_eq!(driver.cuThreadExchangeStreamCaptureMode(&raw mut own_mode), 0);
+            assert_eq!(own_mode, 0, "the thread's own mode is the one before");
+            assert_eq!(driver.cuThreadExchangeStreamCaptureMode(&raw mut own_mode), 0);
+        }
+        pool::drain();
+        assert_eq!(
+            driver.cuStreamEndCapture(stream, &raw mut graph),
+            0,
+            "mode {mode}, elsewhere {elsewhere}"
+        );
+        assert_eq!(driver.cuStreamDestroy_v2(stream), 0);
+        drop(own);
+    }
+}
+
 #[test]
 fn lanes_and_buffers_are_used_again() {
     let (_guard, driver) = alone();
@@ -434,6 +469,9 @@ fn every_call_may_fail() {
         let fired = driver.fired();
         driver.arm("").unwrap();
         assert_eq!(driver.current(), own.0, "call {n}: the context is restored");
+        let mut mode = 0;
+        assert_eq!(driver.cuThreadExchangeStreamCaptureMode(&raw mut mode), 0);
+        assert_eq!(mode, 0, "call {n}: the mode of capture is restored");
         if !fired {
             result.unwrap();
             break;

@@ -33,6 +33,7 @@ calls! {
     pointer_attribute = cuPointerGetAttribute(data: *mut c_void, attribute: c_int, address: u64);
     context_push = cuCtxPushCurrent_v2(context: Handle);
     context_pop = cuCtxPopCurrent_v2(context: *mut Handle);
+    capture_mode_exchange = cuThreadExchangeStreamCaptureMode(mode: *mut c_int);
     primary_state = cuDevicePrimaryCtxGetState(device: c_int, flags: *mut c_uint, active: *mut c_int);
     primary_retain = cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int);
     primary_release = cuDevicePrimaryCtxRelease_v2(device: c_int);

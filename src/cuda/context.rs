@@ -13,7 +13,7 @@
 //! driver of the last ten years can do that, unlike `cuCtxGetId` (CUDA 12).
 //!
 //! Depends on `calls`, `lane`, `memory`, `module`. The invariant: whatever happens between, the application's current
-//! context after the guard is the one before it.
+//! context after the guard is the one before it, as is the thread's mode of stream capture; and no capture is disturbed.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -194,20 +194,41 @@ impl Deref for Entered {
     }
 }
 
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+const CAPTURE_RELAXED: i32 = 2;
+
 /// A context on top of this thread's stack of contexts.
+///
+/// The application may be capturing a stream meanwhile, here or in another thread. Allocations and the like would end that with an
+/// error unless this thread declares that they have nothing to do with it, so it does.
 #[derive(Debug)]
-pub(super) struct Pushed(PhantomData<*const ()>);
+pub(super) struct Pushed {
+    /// The thread's own mode of capture; `None` in drivers that know no captures.
+    mode: Option<i32>,
+    thread: PhantomData<*const ()>,
+}
+
+/// Sets this thread's mode of capture; returns the one before.
+fn exchange_mode(mut mode: i32) -> Option<i32> {
+    let place = &raw mut mode;
+    // SAFETY: `mode` is writable.
+    let exchange = || unsafe { calls::capture_mode_exchange(place) };
+    // Once more if it failed: the thread must not be left with another mode than its own.
+    exchange().or_else(|_| exchange()).ok()?;
+    Some(mode)
+}
 
 impl Pushed {
     fn new(context: ContextHandle) -> Result<Self, CudaError> {
         // SAFETY: a handle that the driver has just named, or whose token has just answered.
         unsafe { calls::context_push(context.0) }?;
-        Ok(Self(PhantomData))
+        Ok(Self { mode: exchange_mode(CAPTURE_RELAXED), thread: PhantomData })
     }
 }
 
 impl Drop for Pushed {
     fn drop(&mut self) {
+        let _ = self.mode.map(exchange_mode);
         let mut popped = 0;
         let place = &raw mut popped;
         // SAFETY: `popped` is writable. What is popped is what `new` pushed, as guards nest.

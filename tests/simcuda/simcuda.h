@@ -68,6 +68,8 @@ enum {
     CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
     CUDA_ERROR_NOT_PERMITTED = 800,
     CUDA_ERROR_NOT_SUPPORTED = 801,
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
     CUDA_ERROR_UNKNOWN = 999
 };
 
@@ -201,6 +203,8 @@ const char *sim_caller(void);
 /* faults.c: the code to return instead of working, or 0 */
 CUresult sim_fault(const char *name);
 void sim_faults_open(void);
+/* capture.c: the code of a call that a capture under way forbids, or 0 */
+CUresult sim_capture_forbids(const char *name);
 /* log.c */
 void sim_log_open(void);
 void sim_log(const char *name, CUresult code, const char *format, va_list arguments);

@@ -159,6 +159,8 @@ CUresult sim_enter(struct sim_entry *entry, void *caller)
     }
     entry->calls++;
     code = sim_fault(entry->name);
+    if (code == CUDA_SUCCESS)
+        code = sim_capture_forbids(entry->name);
     return code != CUDA_SUCCESS ? code : admit(entry);
 }
 

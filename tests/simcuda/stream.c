@@ -126,17 +126,6 @@ SIM_CALL(cuStreamGetCtx, SIM_CONTEXT, (void *handle, struct context **context), 
     return CUDA_SUCCESS;
 }
 
-/* nothing is ever captured */
-SIM_CALL(cuStreamIsCapturing, SIM_CONTEXT, (void *handle, int *status), (handle, status), "%p", handle)
-{
-    if (sim_stream(handle) == NULL)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (status == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    *status = 0;
-    return CUDA_SUCCESS;
-}
-
 /* ---------------------------------------------------------- host functions */
 
 struct host_call {
