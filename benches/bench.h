@@ -194,6 +194,7 @@ static inline void fill(void *host, size_t n, uint64_t seed)
 struct layout {
     char name[40];
     struct shape shape;
+    struct list list; /* n > 0: an irregular layout, of these blocks; shape.block is theirs, the rest means nothing */
     int64_t bytes, extent; /* packed bytes; bytes of memory from the buffer's start to the object's end */
     MPI_Datatype type;
 };
@@ -237,7 +238,7 @@ static inline struct layout layout_face(int n, int dim, int fortran)
     return l;
 }
 
-/* Every layout that the benchmarks use, at most `max` of them, small ones of a kind first. */
+/* Every regular layout that the benchmarks use, at most `max` of them, small ones of a kind first. */
 static inline int layouts(struct layout *out, int max)
 {
     static const int64_t blocks[] = {8, 64, 512, 4096}, sizes[] = {1024, 64 * 1024, MI, 16 * MI, 128 * MI};
@@ -253,17 +254,175 @@ static inline int layouts(struct layout *out, int max)
     return n;
 }
 
-/* The reference: block after block, as the type map says. */
-static inline void reference_pack(char *packed, const char *memory, const struct shape *s)
+/* Numbers that look random and are the same in every run. */
+static inline uint64_t hashed(uint64_t x)
 {
+    x = (x + 1) * 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+/* The places of `n` blocks of `block` bytes: ascending, the gap after each a multiple of `unit` up to `most` units. */
+static inline struct list list_of(int64_t n, int64_t block, int64_t unit, int64_t most)
+{
+    struct list list = {n, block, malloc((size_t)n * sizeof(int64_t)), 0, 0};
+    int64_t place = 0;
+    if (list.at == NULL)
+        bench_fail("memory", "none left");
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i] = place;
+        place += block + unit * (int64_t)(hashed((uint64_t)i) % (uint64_t)(most + 1));
+    }
+    return list;
+}
+
+static inline void shuffle(struct list *list)
+{
+    for (int64_t i = list->n - 1; i > 0; i--) {
+        int64_t j = (int64_t)(hashed((uint64_t)i) % (uint64_t)(i + 1)), place = list->at[i];
+        list->at[i] = list->at[j];
+        list->at[j] = place;
+    }
+}
+
+static inline void layout_list(struct layout *l, struct list list)
+{
+    l->list = list;
+    l->shape = (struct shape){0, list.block, list.n, 0, 1, 0};
+    l->bytes = list.n * list.block;
+    l->extent = 0;
+    for (int64_t i = 0; i < list.n; i++)
+        if (list.at[i] + list.block > l->extent)
+            l->extent = list.at[i] + list.block;
+    if (gpu.rival)
+        rival_table(&l->list);
+}
+
+/* The MPI type that an application with an array of indices makes: blocks of `block` / 8 doubles. */
+static inline MPI_Datatype type_indexed(const int64_t *at, int64_t n, int64_t block)
+{
+    MPI_Datatype type;
+    int *displacements = malloc((size_t)n * sizeof *displacements);
+    if (displacements == NULL)
+        bench_fail("memory", "none left");
+    for (int64_t i = 0; i < n; i++)
+        displacements[i] = (int)(at[i] / 8);
+    MPI_Type_create_indexed_block((int)n, (int)(block / 8), displacements, MPI_DOUBLE, &type);
+    free(displacements);
+    return type;
+}
+
+static inline struct layout layout_indexed(const char *name, struct list list)
+{
+    struct layout l;
+    memset(&l, 0, sizeof l);
+    snprintf(l.name, sizeof l.name, "%s", name);
+    l.type = type_indexed(list.at, list.n, list.block);
+    MPI_Type_commit(&l.type);
+    layout_list(&l, list);
+    return l;
+}
+
+/* The layout of layout_vector(), said with a list of indices: whatever packs it should take the same time. */
+static inline struct layout layout_indexed_regular(int64_t block, int64_t bytes)
+{
+    struct layout l = layout_vector(block, bytes);
+    struct list list = list_of(bytes / block, block, block, 0);
+    for (int64_t i = 0; i < list.n; i++)
+        list.at[i] *= 2;
+    MPI_Type_free(&l.type);
+    snprintf(l.name, sizeof l.name, "indexed as a vector");
+    l.type = type_indexed(list.at, list.n, block);
+    MPI_Type_commit(&l.type);
+    free(list.at);
+    return l;
+}
+
+/* 64 Ki particles in the middle of three arrays: double position[][3], float charge[], int id[], which lie in another
+ * order in memory. By hand it is a list of pieces of 4 KiB. */
+static inline struct layout layout_particles(void)
+{
+    enum { PIECE = 4096, PARTICLES = 65536, FIRST = 16384, ALL = 98304 };
+    static const int64_t sizes[3] = {24, 4, 4};
+    const int64_t arrays[3] = {4 * ALL + 192, 28 * ALL + 448, 0}; /* where each begins */
+    const int lengths[3] = {3 * PARTICLES, PARTICLES, PARTICLES};
+    MPI_Datatype types[3] = {MPI_DOUBLE, MPI_FLOAT, MPI_INT};
+    MPI_Aint displacements[3];
+    struct list list = list_of(32 * PARTICLES / PIECE, PIECE, 0, 0);
+    struct layout l;
+    int64_t n = 0;
+    memset(&l, 0, sizeof l);
+    snprintf(l.name, sizeof l.name, "struct of 3 arrays");
+    for (int f = 0; f < 3; f++) {
+        displacements[f] = (MPI_Aint)(arrays[f] + FIRST * sizes[f]);
+        for (int64_t b = 0; b < PARTICLES * sizes[f]; b += PIECE)
+            list.at[n++] = displacements[f] + b;
+    }
+    MPI_Type_create_struct(3, lengths, displacements, types, &l.type);
+    MPI_Type_commit(&l.type);
+    layout_list(&l, list);
+    return l;
+}
+
+/* Every irregular layout that fits, at most `max` of them, small ones of a kind first; and the vector to compare. */
+static inline int irregular_layouts(struct layout *out, int max)
+{
+    static const int64_t doubles[2] = {4096, MI}, sizes[2] = {MI, 16 * MI};
+    int n = 0;
+    if (max < 11)
+        bench_fail("layouts", "no room");
+    for (int random = 0; random < 2; random++)
+        for (int i = 0; i < 2 && 8 * doubles[i] <= bench.max_bytes; i++) {
+            struct list list = list_of(doubles[i], 8, 8, 6);
+            if (random)
+                shuffle(&list);
+            out[n++] = layout_indexed(random ? "indexed 8 B, random" : "indexed 8 B, sorted", list);
+        }
+    for (int i = 0; i < 2; i++)
+        if (sizes[i] <= bench.max_bytes) /* whole blocks apart, as elements of a mesh are */
+            out[n++] = layout_indexed("indexed 128 B", list_of(sizes[i] / 128, 128, 128, 3));
+    for (int i = 0; i < 2; i++)
+        if (sizes[i] <= bench.max_bytes) /* any number of doubles apart */
+            out[n++] = layout_indexed("indexed 8 KiB", list_of(sizes[i] / 8192, 8192, 8, 1023));
+    if (2 * MI <= bench.max_bytes)
+        out[n++] = layout_particles();
+    if (MI <= bench.max_bytes) {
+        out[n++] = layout_indexed_regular(8, MI);
+        out[n++] = layout_vector(8, MI);
+    }
+    return n;
+}
+
+static inline void layout_free(struct layout *l)
+{
+    MPI_Type_free(&l->type);
+    free(l->list.at);
+    if (l->list.table)
+        GPU(cuMemFree_v2(l->list.table));
+}
+
+/* The reference: block after block, as the type map says. */
+static inline void reference_pack(char *packed, const char *memory, const struct layout *l)
+{
+    const struct shape *s = &l->shape;
+    for (int64_t i = 0; i < l->list.n; i++, packed += s->block)
+        memcpy(packed, memory + l->list.at[i], (size_t)s->block);
+    if (l->list.n > 0)
+        return;
     memory += s->offset;
     for (int64_t k = 0; k < s->n2; k++)
         for (int64_t j = 0; j < s->n1; j++, packed += s->block)
             memcpy(packed, memory + k * s->s2 + j * s->s1, (size_t)s->block);
 }
 
-static inline void reference_unpack(char *memory, const char *packed, const struct shape *s)
+static inline void reference_unpack(char *memory, const char *packed, const struct layout *l)
 {
+    const struct shape *s = &l->shape;
+    for (int64_t i = 0; i < l->list.n; i++, packed += s->block)
+        memcpy(memory + l->list.at[i], packed, (size_t)s->block);
+    if (l->list.n > 0)
+        return;
     memory += s->offset;
     for (int64_t k = 0; k < s->n2; k++)
         for (int64_t j = 0; j < s->n1; j++, packed += s->block)
@@ -271,11 +430,23 @@ static inline void reference_unpack(char *memory, const char *packed, const stru
 }
 
 /* What a programmer writes for host memory: the loop over blocks, with the small blocks spelled out. */
-static inline void loop_copy(int unpack, char *memory, char *packed, const struct shape *s)
+static inline void loop_copy(int unpack, char *memory, char *packed, const struct layout *l)
 {
+    const struct shape *s = &l->shape;
+    const int64_t *at = l->list.at;
     char *m = memory + s->offset;
     int64_t n = s->n1 * s->n2; /* the layouts here have one level of blocks */
-    if (s->block == 8)
+    if (l->list.n > 0 && s->block == 8)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(unpack ? m + at[i] : packed + i * 8, unpack ? packed + i * 8 : m + at[i], 8);
+    else if (l->list.n > 0 && s->block == 128)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(unpack ? m + at[i] : packed + i * 128, unpack ? packed + i * 128 : m + at[i], 128);
+    else if (l->list.n > 0 && unpack)
+        reference_unpack(memory, packed, l);
+    else if (l->list.n > 0)
+        reference_pack(packed, memory, l);
+    else if (s->block == 8)
         for (int64_t i = 0; i < n; i++)
             memcpy(unpack ? m + i * s->s1 : packed + i * 8, unpack ? packed + i * 8 : m + i * s->s1, 8);
     else if (s->block == 16)
@@ -285,9 +456,18 @@ static inline void loop_copy(int unpack, char *memory, char *packed, const struc
         for (int64_t i = 0; i < n; i++)
             memcpy(unpack ? m + i * s->s1 : packed + i * 64, unpack ? packed + i * 64 : m + i * s->s1, 64);
     else if (unpack)
-        reference_unpack(memory, packed, s);
+        reference_unpack(memory, packed, l);
     else
-        reference_pack(packed, memory, s);
+        reference_pack(packed, memory, l);
+}
+
+/* What a programmer writes for GPU memory: the kernel for this layout, and the wait for it. */
+static inline void hand_copy(int unpack, gpu_ptr memory, gpu_ptr packed, const struct layout *l, enum done done)
+{
+    if (l->list.n > 0)
+        rival_list(unpack, memory, packed, &l->list, done);
+    else
+        rival_copy(unpack, memory, packed, &l->shape, done);
 }
 
 /* Stops the run unless `n` bytes of target memory are those of `right`. */
@@ -305,12 +485,26 @@ static inline void check_bytes(const char *what, const struct layout *l, const v
         }
 }
 
-/* Bytes that the memory system must move for this object on the strided side: whole sectors of 32 bytes. */
-static inline double sector_bytes(const struct shape *s)
+/* Bytes that the memory system must move for this object on the strided side: whole sectors of 32 bytes, each once.
+ * Reading a table of offsets comes on top of that; this is what nothing can do without. */
+static inline double sector_bytes(const struct layout *l)
 {
-    int64_t block = (s->block + 31) / 32 * 32;
+    const struct shape *s = &l->shape;
+    int64_t block = (s->block + 31) / 32 * 32, sectors = 0;
     int64_t step = s->n1 > 1 && s->s1 < block ? s->s1 : block;
-    return (double)(step * s->n1 * s->n2);
+    char *touched;
+    if (l->list.n == 0)
+        return (double)(step * s->n1 * s->n2);
+    touched = calloc((size_t)l->extent / 32 + 1, 1);
+    if (touched == NULL)
+        bench_fail("memory", "none left");
+    for (int64_t i = 0; i < l->list.n; i++)
+        for (int64_t k = l->list.at[i] / 32; k <= (l->list.at[i] + s->block - 1) / 32; k++) {
+            sectors += !touched[k];
+            touched[k] = 1;
+        }
+    free(touched);
+    return 32.0 * (double)sectors;
 }
 
 /* ----------------------------------------------------------------------------------------------------- reporting */

@@ -52,7 +52,7 @@ struct rival_args {
     gpu_ptr memory, packed;
     int64_t s1, s2;
     uint32_t words, n1, n2, value;
-    gpu_ptr flag, counter;
+    gpu_ptr flag, counter, table;
 };
 
 static struct {
@@ -61,6 +61,7 @@ static struct {
     char name[128];             /* the device's */
     void *context, *stream;
     void *pack[5], *unpack[5];  /* by log2 of the word size */
+    void *gather[5], *scatter[5];
     void *empty;
     volatile uint32_t *flag;    /* mapped host memory, and how the device sees it */
     gpu_ptr flag_device, counter;
@@ -136,13 +137,14 @@ static inline void gpu_load_rival(const char *path)
     }
     free(text);
     fclose(file);
-    for (int i = 0; i < 5; i++) {
-        snprintf(name, sizeof name, "rival_pack_w%s", words[i]);
-        if (gpu.cuModuleGetFunction(&gpu.pack[i], module, name) != 0)
-            return;
-        snprintf(name, sizeof name, "rival_unpack_w%s", words[i]);
-        if (gpu.cuModuleGetFunction(&gpu.unpack[i], module, name) != 0)
-            return;
+    for (int kind = 0; kind < 4; kind++) {
+        static const char *const kinds[4] = {"pack", "unpack", "gather", "scatter"};
+        void **kernels = kind == 0 ? gpu.pack : kind == 1 ? gpu.unpack : kind == 2 ? gpu.gather : gpu.scatter;
+        for (int i = 0; i < 5; i++) {
+            snprintf(name, sizeof name, "rival_%s_w%s", kinds[kind], words[i]);
+            if (gpu.cuModuleGetFunction(&kernels[i], module, name) != 0)
+                return;
+        }
     }
     if (gpu.cuModuleGetFunction(&gpu.empty, module, "rival_empty") != 0)
         return;
@@ -160,6 +162,14 @@ static inline void gpu_load_rival(const char *path)
 /* A three-level strided object: n2 groups, s2 bytes apart, of n1 blocks, s1 bytes apart, of `block` bytes. */
 struct shape {
     int64_t offset, block, n1, s1, n2, s2;
+};
+
+/* Blocks of one size at any places: block i at `at[i]`, its bytes the i-th of the packed form. */
+struct list {
+    int64_t n, block;
+    int64_t *at;   /* bytes from the buffer's start, each block apart from the others */
+    gpu_ptr table; /* the same in device memory, in words of 1 << word bytes, as 32-bit numbers */
+    int word;
 };
 
 /* How a rival learns that its kernel is done: the kernel's own flag, polled, or the stream. */
@@ -184,40 +194,80 @@ static inline void gpu_launch(void *kernel, struct rival_args *a, const unsigned
 
 static inline int64_t gpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Copies the object of `shape` at `memory` to `packed`, or back, and waits for it. */
-static inline void rival_copy(int unpack, gpu_ptr memory, gpu_ptr packed, const struct shape *shape, enum done done)
+/* One thread a word: x along the words of a block, y and z over the blocks. */
+static inline void rival_launch(void *kernel, struct rival_args *a, int64_t words, int64_t n1, int64_t n2, enum done done)
 {
-    struct rival_args a = {0};
     unsigned grid[3], block[2] = {1, 1};
-    uint64_t all = (uint64_t)(memory + (gpu_ptr)shape->offset) | packed | (uint64_t)shape->block;
-    int word = 0;
-    int64_t words;
-    if (shape->n1 > 1)
-        all |= (uint64_t)shape->s1;
-    if (shape->n2 > 1)
-        all |= (uint64_t)shape->s2;
-    while (word < 4 && all % (2u << word) == 0)
-        word++;
-    words = shape->block >> word;
     while (block[0] < 256 && block[0] < words)
         block[0] *= 2;
     block[1] = 256 / block[0];
     grid[0] = (unsigned)((words + block[0] - 1) / block[0]);
-    grid[1] = (unsigned)gpu_min((shape->n1 + block[1] - 1) / block[1], 65535);
-    grid[2] = (unsigned)gpu_min(shape->n2, 65535);
+    grid[1] = (unsigned)gpu_min((n1 + block[1] - 1) / block[1], 65535);
+    grid[2] = (unsigned)gpu_min(n2, 65535);
     if (done == DONE_FLAG) { /* every thread block touches one counter: keep them few enough for that to cost nothing */
         grid[0] = (unsigned)gpu_min(grid[0], 1024);
         grid[1] = (unsigned)gpu_min(grid[1], (1023 + grid[0]) / grid[0]);
         grid[2] = (unsigned)gpu_min(grid[2], (1023 + grid[0] * grid[1]) / (grid[0] * grid[1]));
     }
+    a->words = (uint32_t)words;
+    a->n1 = (uint32_t)n1;
+    a->n2 = (uint32_t)n2;
+    gpu_launch(kernel, a, grid, block, done);
+}
+
+/* log2 of the largest word, at most 16 bytes, that all these numbers (or-ed together) are multiples of. */
+static inline int rival_word(uint64_t all)
+{
+    int word = 0;
+    while (word < 4 && all % (2u << word) == 0)
+        word++;
+    return word;
+}
+
+/* Copies the object of `shape` at `memory` to `packed`, or back, and waits for it. */
+static inline void rival_copy(int unpack, gpu_ptr memory, gpu_ptr packed, const struct shape *shape, enum done done)
+{
+    struct rival_args a = {0};
+    uint64_t all = (uint64_t)(memory + (gpu_ptr)shape->offset) | packed | (uint64_t)shape->block;
+    int word;
+    if (shape->n1 > 1)
+        all |= (uint64_t)shape->s1;
+    if (shape->n2 > 1)
+        all |= (uint64_t)shape->s2;
+    word = rival_word(all);
     a.memory = memory + (gpu_ptr)shape->offset;
     a.packed = packed;
     a.s1 = shape->s1;
     a.s2 = shape->s2;
-    a.words = (uint32_t)words;
-    a.n1 = (uint32_t)shape->n1;
-    a.n2 = (uint32_t)shape->n2;
-    gpu_launch((unpack ? gpu.unpack : gpu.pack)[word], &a, grid, block, done);
+    rival_launch((unpack ? gpu.unpack : gpu.pack)[word], &a, shape->block >> word, shape->n1, shape->n2, done);
+}
+
+/* Puts the table of `list` into device memory, once, as an application does that knows its indices. */
+static inline void rival_table(struct list *list)
+{
+    uint64_t all = (uint64_t)list->block;
+    uint32_t *table = malloc((size_t)list->n * sizeof *table);
+    if (table == NULL)
+        exit(1);
+    for (int64_t i = 0; i < list->n; i++)
+        all |= (uint64_t)list->at[i];
+    list->word = rival_word(all);
+    for (int64_t i = 0; i < list->n; i++)
+        table[i] = (uint32_t)(list->at[i] >> list->word);
+    GPU(cuMemAlloc_v2(&list->table, (size_t)list->n * sizeof *table));
+    GPU(cuMemcpyHtoD_v2(list->table, table, (size_t)list->n * sizeof *table));
+    GPU(cuCtxSynchronize());
+    free(table);
+}
+
+/* Copies the blocks of `list` to `packed`, or back, and waits for it; both buffers as aligned as allocations are. */
+static inline void rival_list(int unpack, gpu_ptr memory, gpu_ptr packed, const struct list *list, enum done done)
+{
+    struct rival_args a = {0};
+    a.memory = memory;
+    a.packed = packed;
+    a.table = list->table;
+    rival_launch((unpack ? gpu.scatter : gpu.gather)[list->word], &a, list->block >> list->word, list->n, 1, done);
 }
 
 /* An empty kernel and the news of its end: the least that any kernel costs. */

@@ -7,7 +7,8 @@
  * (in host memory a memcpy of the packed bytes). Every byte of every figure is checked.
  *
  * usage: mpirun -n 1 pack [--host] [--ptx rival.ptx] [--json FILE] [--label NAME] [--max-mib N] [--budget S]
- *                         [--limit S] [--only mpi|hand]
+ *                         [--limit S] [--only mpi|hand] [--irregular]
+ *        --irregular: indexed and struct types instead of vectors and faces, by hand with a table of offsets
  *        pack --ptx rival.ptx --overrun   only reads past the end of an allocation: what a memory checker must report
  */
 #include "bench.h"
@@ -39,10 +40,10 @@ static void once(const struct job *j)
         break;
     case RIVAL_FLAG:
     case RIVAL_STREAM:
-        rival_copy(j->unpack, memory, packed, &l->shape, j->who == RIVAL_FLAG ? DONE_FLAG : DONE_STREAM);
+        hand_copy(j->unpack, memory, packed, l, j->who == RIVAL_FLAG ? DONE_FLAG : DONE_STREAM);
         break;
     case RIVAL_LOOP:
-        loop_copy(j->unpack, j->memory, j->packed, &l->shape);
+        loop_copy(j->unpack, j->memory, j->packed, l);
         break;
     case NOTHING:
         rival_nothing(DONE_FLAG);
@@ -92,7 +93,7 @@ int main(int argc, char **argv)
     int count;
 
     bench_open(argc, argv);
-    count = layouts(all, 32);
+    count = flag(argc, argv, "--irregular") ? irregular_layouts(all, 32) : layouts(all, 32);
     size_t room = 128 * (size_t)MI; /* the cube */
     for (int i = 0; i < count; i++)
         if ((size_t)all[i].extent > room)
@@ -160,12 +161,12 @@ int main(int argc, char **argv)
                     target_put(packed, source, bytes);
                     target_set(memory, PATTERN_GAP, extent + 64);
                     memset(right, PATTERN_GAP, extent + 64);
-                    reference_unpack(right, source, &l->shape);
+                    reference_unpack(right, source, l);
                 } else {
                     target_put(memory, source, extent);
                     target_set(packed, PATTERN_GAP, bytes + 64);
                     memset(right + bytes, PATTERN_GAP, 64);
-                    reference_pack(right, source, &l->shape);
+                    reference_pack(right, source, l);
                 }
                 t = measure(&j);
                 check_bytes(op, l, unpack ? memory : packed, right, unpack ? extent + 64 : bytes + 64, scratch);
@@ -180,7 +181,7 @@ int main(int argc, char **argv)
             if (bench.mpi)
                 emit("pack", op, l, bench.label, us);
             if (gpu.rival) {
-                limit = (sector_bytes(&l->shape) + (double)bytes) / copy_rate;
+                limit = (sector_bytes(l) + (double)bytes) / copy_rate;
                 limit = limit > nothing ? limit : nothing;
             } else if (!bench.on_device && bench.hand) {
                 j.who = COPY;
@@ -197,7 +198,7 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
     for (int i = 0; i < count; i++)
-        MPI_Type_free(&all[i].type);
+        layout_free(&all[i]);
     target_free(memory);
     target_free(packed);
     bench_close();

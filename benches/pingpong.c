@@ -10,7 +10,7 @@
  * can be faster. Both ranks check every byte before and after the timing.
  *
  * usage: mpirun -n 2 pingpong [--host] [--ptx rival.ptx] [--not-aware] [--json FILE] [--label NAME] [--max-mib N]
- *                             [--budget S] [--limit S] [--only mpi|hand]
+ *                             [--budget S] [--limit S] [--only mpi|hand] [--irregular]
  */
 #include "bench.h"
 
@@ -35,21 +35,21 @@ static void send(enum who who, const struct layout *l)
         MPI_Send(at.memory, 1, l->type, to, 0, MPI_COMM_WORLD);
         break;
     case BY_DEVICE:
-        rival_copy(0, memory, packed, &l->shape, done);
+        hand_copy(0, memory, packed, l, done);
         PMPI_Send(at.packed, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
         break;
     case ONE_SHOT:
-        rival_copy(0, memory, at.pinned_device, &l->shape, done);
+        hand_copy(0, memory, at.pinned_device, l, done);
         PMPI_Send(at.pinned, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
         break;
     case STAGED:
-        rival_copy(0, memory, packed, &l->shape, done);
+        hand_copy(0, memory, packed, l, done);
         GPU(cuMemcpyDtoHAsync_v2(at.pinned, packed, (size_t)bytes, gpu.stream));
         GPU(cuStreamSynchronize(gpu.stream));
         PMPI_Send(at.pinned, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
         break;
     case LOOP:
-        loop_copy(0, at.memory, at.packed, &l->shape);
+        loop_copy(0, at.memory, at.packed, l);
         PMPI_Send(at.packed, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
         break;
     default:
@@ -69,20 +69,20 @@ static void receive(enum who who, const struct layout *l)
         break;
     case BY_DEVICE:
         PMPI_Recv(at.packed, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        rival_copy(1, memory, packed, &l->shape, done);
+        hand_copy(1, memory, packed, l, done);
         break;
     case ONE_SHOT:
         PMPI_Recv(at.pinned, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        rival_copy(1, memory, at.pinned_device, &l->shape, done);
+        hand_copy(1, memory, at.pinned_device, l, done);
         break;
     case STAGED:
         PMPI_Recv(at.pinned, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         GPU(cuMemcpyHtoDAsync_v2(packed, at.pinned, (size_t)bytes, gpu.stream));
-        rival_copy(1, memory, packed, &l->shape, done);
+        hand_copy(1, memory, packed, l, done);
         break;
     case LOOP:
         PMPI_Recv(at.packed, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        loop_copy(1, at.memory, at.packed, &l->shape);
+        loop_copy(1, at.memory, at.packed, l);
         break;
     default:
         PMPI_Recv(at.packed, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -124,7 +124,7 @@ static double checked(enum who who, const struct layout *l, uint64_t seed, char 
     }
     fill(source, (size_t)l->bytes, seed);
     memset(right, PATTERN_GAP, extent + 64);
-    reference_unpack(right, source, &l->shape);
+    reference_unpack(right, source, l);
     if (bench.rank == 0)
         target_put(at.memory, right, extent + 64);
     else
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
     bench_open(argc, argv);
     if (bench.size != 2)
         bench_fail("ranks", "this program needs two");
-    count = layouts(all, 32);
+    count = flag(argc, argv, "--irregular") ? irregular_layouts(all, 32) : layouts(all, 32);
     size_t room = 128 * (size_t)MI; /* the cube */
     for (int i = 0; i < count; i++)
         if ((size_t)all[i].extent > room)
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
         }
     }
     for (int i = 0; i < count; i++)
-        MPI_Type_free(&all[i].type);
+        layout_free(&all[i]);
     target_free(at.memory);
     target_free(at.packed);
     bench_close();

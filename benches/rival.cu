@@ -2,7 +2,8 @@
 //
 // One kernel copies a three-level strided object between its place in memory and a contiguous buffer, one word a
 // step; the host picks the word (1 to 16 bytes) and a thread block whose x runs along the contiguous bytes. It knows
-// the layout in advance, so it needs no analysis, no table and no division.
+// the layout in advance, so it needs no analysis, no table and no division. A second one copies blocks of one size at
+// any places, which a table in device memory gives: one thread an element, or neighbouring threads along a block.
 //
 // rival.ptx is this file compiled with
 //   clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 -nocudainc -nocudalib -O3 -S -o rival.ptx rival.cu
@@ -42,6 +43,7 @@ struct args {
   unsigned value;        // what the last thread block writes to *flag
   volatile unsigned *flag; // mapped host memory; null: the host waits for the stream instead
   unsigned *counter;     // device memory, zero between launches
+  const unsigned *table; // of the irregular kernels: where block i lies, in words from `memory`
 };
 
 __device__ static inline void finish(const args &a) {
@@ -74,9 +76,25 @@ template <typename W, bool PACK> __device__ static inline void copy(const args &
   finish(a);
 }
 
+template <typename W, bool PACK> __device__ static inline void copy_list(const args &a) {
+  for (unsigned y = blockIdx.y * blockDim.y + threadIdx.y; y < a.n1; y += gridDim.y * blockDim.y) {
+    W *memory = (W *)a.memory + a.table[y];
+    W *packed = (W *)a.packed + (unsigned long long)y * a.words;
+    for (unsigned x = blockIdx.x * blockDim.x + threadIdx.x; x < a.words; x += gridDim.x * blockDim.x) {
+      if (PACK)
+        packed[x] = memory[x];
+      else
+        memory[x] = packed[x];
+    }
+  }
+  finish(a);
+}
+
 #define KERNELS(bytes, W)                                                                                              \
   extern "C" __global__ void rival_pack_w##bytes(args a) { copy<W, true>(a); }                                         \
-  extern "C" __global__ void rival_unpack_w##bytes(args a) { copy<W, false>(a); }
+  extern "C" __global__ void rival_unpack_w##bytes(args a) { copy<W, false>(a); }                                       \
+  extern "C" __global__ void rival_gather_w##bytes(args a) { copy_list<W, true>(a); }                                  \
+  extern "C" __global__ void rival_scatter_w##bytes(args a) { copy_list<W, false>(a); }
 
 KERNELS(1, unsigned char)
 KERNELS(2, unsigned short)
