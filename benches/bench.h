@@ -439,6 +439,9 @@ static inline void loop_copy(int unpack, char *memory, char *packed, const struc
     if (l->list.n > 0 && s->block == 8)
         for (int64_t i = 0; i < n; i++)
             memcpy(unpack ? m + at[i] : packed + i * 8, unpack ? packed + i * 8 : m + at[i], 8);
+    else if (l->list.n > 0 && s->block == 16)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(unpack ? m + at[i] : packed + i * 16, unpack ? packed + i * 16 : m + at[i], 16);
     else if (l->list.n > 0 && s->block == 128)
         for (int64_t i = 0; i < n; i++)
             memcpy(unpack ? m + at[i] : packed + i * 128, unpack ? packed + i * 128 : m + at[i], 128);
