@@ -52,7 +52,7 @@ fn passes(peer: &Peer, count: c_int) -> bool {
 pub(super) fn sending(
     to: Peer,
     (buf, count, datatype): (*const c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Outgoing, Stop>,
+    make: impl Fn() -> Result<Outgoing, Stop>,
     system: impl Fn(*const c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Outgoing),
 ) -> c_int {
@@ -67,7 +67,7 @@ pub(super) fn sending(
 fn sending_ours(
     to: Peer,
     (buf, count, datatype): (*const c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Outgoing, Stop>,
+    make: impl Fn() -> Result<Outgoing, Stop>,
     system: impl Fn(*const c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Outgoing),
 ) -> c_int {
@@ -89,7 +89,7 @@ fn sending_ours(
 pub(super) fn receiving(
     from: Peer,
     (buf, count, datatype): (*mut c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Incoming, Stop>,
+    make: impl Fn() -> Result<Incoming, Stop>,
     system: impl Fn(*mut c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Incoming),
 ) -> c_int {
@@ -104,7 +104,7 @@ pub(super) fn receiving(
 fn receiving_ours(
     from: Peer,
     (buf, count, datatype): (*mut c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Incoming, Stop>,
+    make: impl Fn() -> Result<Incoming, Stop>,
     system: impl Fn(*mut c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Incoming),
 ) -> c_int {
