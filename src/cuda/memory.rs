@@ -210,8 +210,8 @@ pub(super) unsafe fn release(_: &Pushed, block: Block) {
         Memory::Device => unsafe { calls::mem_free(block.address) },
         // SAFETY: the caller's promise.
         Memory::Mapped => unsafe { calls::host_free(block.address as *mut c_void) },
-        // SAFETY: the caller's promise; it came from malloc.
         Memory::Pageable => {
+            // SAFETY: the caller's promise; it came from malloc.
             unsafe { libc::free(block.address as *mut c_void) };
             Ok(())
         }
