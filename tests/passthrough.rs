@@ -183,6 +183,20 @@ fn python_opens_its_mpi_itself() {
 }
 
 #[test]
+fn an_error_handler_may_leave_the_call() {
+    let driver = simulated_driver().display().to_string();
+    let flags = ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-lstdc++", "-ldl"];
+    for mpi in mpis() {
+        let program = mpi.compile("tests/passthrough/throws.cc", "throws", &flags).display().to_string();
+        let vars = [("LD_LIBRARY_PATH", driver.as_str()), ("SIMCUDA_READABLE", "1")];
+        for way in [&[][..], &["jump"][..]] {
+            let report = mpi.same(2, &vars, &[&[program.as_str()], way].concat());
+            assert!(report.contains("MPI_Irecv "), "{}: {report}", mpi.name);
+        }
+    }
+}
+
+#[test]
 fn device_memory_in_a_simulated_driver() {
     let driver = simulated_driver().display().to_string();
     for mpi in mpis() {

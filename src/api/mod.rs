@@ -18,8 +18,9 @@ mod types;
 
 use crate::mpi::comm::{Raise, raise};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status, Via};
+use crate::reason::Reason;
 use crate::report::{self, Call};
-use crate::transfer::Stop;
+use crate::transfer::{self, Stop};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -52,9 +53,20 @@ macro_rules! make_exports {
 
 mpi_table!(make_exports);
 
-/// Run `work`, which has no effect that the program could see, and stop a panic of ours.
-fn prepare<T>(work: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Stop::panicked()))
+/// Run `work`, which has no effect that the program could see, and stop a panic of ours. If the system MPI has to be asked for the
+/// datatype, `work` runs again afterwards.
+fn prepare<T>(work: impl Fn() -> Result<T, Stop>) -> Result<T, Stop> {
+    match guarded(&work) {
+        Err(Stop::Ask { datatype, comm }) => {
+            transfer::ask(datatype, comm)?;
+            guarded(&work)
+        }
+        done => done,
+    }
+}
+
+fn guarded<T>(work: impl Fn() -> Result<T, Stop>) -> Result<T, Stop> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Stop::failed(Reason::Panicked)))
 }
 
 /// Run `work` after the system's call, and turn what goes wrong into an MPI error on `comm`.
@@ -74,6 +86,8 @@ fn stopped(call: Call, comm: MPI_Comm, stop: Stop, forward: impl FnOnce() -> c_i
         }
         Stop::Raise(what) => raise(comm, what),
         Stop::Refused(code) => code,
+        // Asked already, but the answer was not kept: a type whose death we would not hear of.
+        Stop::Ask { .. } => stopped(call, comm, Stop::failed(Reason::Opaque), forward),
     }
 }
 

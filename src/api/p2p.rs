@@ -168,8 +168,8 @@ pub(super) unsafe fn sendrecv(
         (Err(Stop::Forward(reason)), Err(Stop::Forward(_))) => {
             return stopped(Call::Sendrecv, comm, Stop::Forward(reason), forward);
         }
-        (Err(stop @ (Stop::Raise(_) | Stop::Refused(_))), _)
-        | (_, Err(stop @ (Stop::Raise(_) | Stop::Refused(_)))) => {
+        (Err(stop @ (Stop::Raise(_) | Stop::Refused(_) | Stop::Ask { .. })), _)
+        | (_, Err(stop @ (Stop::Raise(_) | Stop::Refused(_) | Stop::Ask { .. }))) => {
             return stopped(Call::Sendrecv, comm, stop, forward);
         }
         (out, incoming) => (out.ok(), incoming.ok()),
@@ -196,7 +196,7 @@ pub(super) unsafe fn sendrecv(
     }
 }
 
-fn half<T>(cheap: Option<Reason>, work: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+fn half<T>(cheap: Option<Reason>, work: impl Fn() -> Result<T, Stop>) -> Result<T, Stop> {
     match cheap {
         Some(reason) => Err(Stop::Forward(reason)),
         None => prepare(work),

@@ -39,12 +39,12 @@ impl Watch {
     ///
     /// # Safety
     /// `requests` is an array of `count` requests until after the call.
-    unsafe fn new(count: c_int, requests: *const MPI_Request) -> Self {
+    unsafe fn new(via: Via, count: c_int, requests: *const MPI_Request) -> Self {
         let mut claims = Vec::new();
         finish(family().comm_self(), || {
             let polled = orphans::poll();
             // SAFETY: the caller's duty.
-            claims = pending::claim(unsafe { keys(count, requests) });
+            claims = pending::claim(via, unsafe { keys(count, requests) });
             polled
         });
         Self { claims, requests }
@@ -112,7 +112,7 @@ pub(super) unsafe fn wait(via: Via, request: *mut MPI_Request, status: *mut MPI_
         return system(status);
     }
     // SAFETY: the caller passes one request.
-    let watch = unsafe { Watch::new(1, request) };
+    let watch = unsafe { Watch::new(via, 1, request) };
     let mut spare = Spare::default();
     let status = if watch.receives() { spare.or(status) } else { status };
     let rc = system(status);
@@ -131,7 +131,7 @@ pub(super) unsafe fn test(
         return system(status);
     }
     // SAFETY: the caller passes one request.
-    let watch = unsafe { Watch::new(1, request) };
+    let watch = unsafe { Watch::new(via, 1, request) };
     let mut spare = Spare::default();
     let status = if watch.receives() { spare.or(status) } else { status };
     let rc = system(status);
@@ -152,7 +152,7 @@ pub(super) unsafe fn waitall(
         return system(statuses);
     }
     // SAFETY: the caller's duty.
-    let watch = unsafe { Watch::new(count, requests) };
+    let watch = unsafe { Watch::new(via, count, requests) };
     let statuses = Statuses::new(statuses, usize::try_from(count).unwrap_or(0), watch.receives());
     let rc = system(statuses.first());
     watch.finish(rc, |index| Some(statuses.at(index)))
@@ -171,7 +171,7 @@ pub(super) unsafe fn testall(
         return system(statuses);
     }
     // SAFETY: the caller's duty.
-    let watch = unsafe { Watch::new(count, requests) };
+    let watch = unsafe { Watch::new(via, count, requests) };
     let statuses = Statuses::new(statuses, usize::try_from(count).unwrap_or(0), watch.receives());
     let rc = system(statuses.first());
     // SAFETY: a successful call has set the flag.
@@ -192,7 +192,7 @@ pub(super) unsafe fn waitany(
         return system(status);
     }
     // SAFETY: the caller's duty.
-    let watch = unsafe { Watch::new(count, requests) };
+    let watch = unsafe { Watch::new(via, count, requests) };
     let mut spare = Spare::default();
     let status = if watch.receives() { spare.or(status) } else { status };
     let rc = system(status);
@@ -215,7 +215,7 @@ pub(super) unsafe fn testany(
         return system(status);
     }
     // SAFETY: the caller's duty.
-    let watch = unsafe { Watch::new(count, requests) };
+    let watch = unsafe { Watch::new(via, count, requests) };
     let mut spare = Spare::default();
     let status = if watch.receives() { spare.or(status) } else { status };
     let rc = system(status);
@@ -235,7 +235,7 @@ macro_rules! some {
                 return system(statuses);
             }
             // SAFETY: the caller's duty.
-            let watch = unsafe { Watch::new(incount, requests) };
+            let watch = unsafe { Watch::new(via, incount, requests) };
             let statuses = Statuses::new(statuses, usize::try_from(incount).unwrap_or(0), watch.receives());
             let rc = system(statuses.first());
             if watch.claims.is_empty() {
@@ -290,7 +290,7 @@ pub(super) unsafe fn get_status(
     }
     let mut claims = Vec::new();
     finish(family().comm_self(), || {
-        claims = pending::claim([request.key()]);
+        claims = pending::claim(via, [request.key()]);
         Ok(())
     });
     let Some(claim) = claims.first().filter(|claim| claim.pending.receives()) else {
@@ -318,7 +318,7 @@ pub(super) unsafe fn free(via: Via, request: *mut MPI_Request) -> c_int {
     let handle = unsafe { MPI_Request::read(request, 0) };
     let (mut inactive, mut taken_over) = (None, false);
     let rc = finish(family().comm_self(), || {
-        if let Some(claim) = pending::claim([handle.key()]).first() {
+        if let Some(claim) = pending::claim(via, [handle.key()]).first() {
             orphans::adopt(handle, claim);
             taken_over = true;
             return orphans::poll();

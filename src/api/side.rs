@@ -45,7 +45,7 @@ pub(super) fn sending(
     call: Call,
     comm: MPI_Comm,
     (buf, count, datatype): (*const c_void, c_int, MPI_Datatype),
-    make: impl FnOnce() -> Result<Outgoing, Stop>,
+    make: impl Fn() -> Result<Outgoing, Stop>,
     system: impl Fn(*const c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Outgoing),
 ) -> c_int {

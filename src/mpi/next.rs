@@ -3,6 +3,8 @@
 //! A slot holds the address once it is known: afterwards a call is one load and one indirect call. What a program calls as
 //! `MPI_X` goes on as `MPI_X`, what it calls as `PMPI_X` goes on as `PMPI_X`, so that tools before and after us see
 //! each call once; our own questions (`call` rows) go to `PMPI_X`, which no tool counts.
+//!
+//! Any call may end in a program's error handler, which may leave it by an exception of C++: so the functions are `C-unwind`.
 
 use super::handle::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
 use super::library;
@@ -83,7 +85,7 @@ macro_rules! make_next {
             let address = match via { Via::Mpi => MPI.get(), Via::Pmpi => PMPI.get() };
             if address.is_null() { return missing(stringify!($name)); }
             // SAFETY: the address is that of the C function of this name, whose type the table states (and `api::check` proves).
-            let function: unsafe extern "C" fn($($t),*) -> $r = unsafe { std::mem::transmute(address) };
+            let function: unsafe extern "C-unwind" fn($($t),*) -> $r = unsafe { std::mem::transmute(address) };
             // SAFETY: the caller's duty.
             unsafe { function($($a),*) }
         }
@@ -108,7 +110,7 @@ macro_rules! make_next {
             let address = SLOT.get();
             if address.is_null() { return missing(stringify!($name)); }
             // SAFETY: the address is that of the C function of this name, whose type the table states (and `api::check` proves).
-            let function: unsafe extern "C" fn($($t),*) -> $r = unsafe { std::mem::transmute(address) };
+            let function: unsafe extern "C-unwind" fn($($t),*) -> $r = unsafe { std::mem::transmute(address) };
             // SAFETY: the caller's duty.
             unsafe { function($($a),*) }
         }

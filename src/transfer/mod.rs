@@ -23,7 +23,9 @@ pub use message::{Incoming, Outgoing, Reach, incoming, outgoing, outgoing_later}
 use crate::cuda::{self, CudaError};
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
+use crate::mpi::{MPI_Comm, MPI_Datatype, wire};
 use crate::reason::Reason;
+use crate::typecache;
 use std::ffi::c_int;
 
 /// A host address as a pointer.
@@ -33,7 +35,7 @@ fn pointer(address: u64) -> *mut u8 {
 }
 
 /// Why a call is not accelerated, and what happens instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Stop {
     /// The system MPI serves the call as the program made it.
     Forward(Reason),
@@ -41,6 +43,14 @@ pub enum Stop {
     Raise(Raise),
     /// The system MPI has refused the datatype, by this code and through the handler already.
     Refused(c_int),
+    /// The system MPI is to be [asked](ask) whether it takes the datatype; then the call is tried again. The question may end in the program's
+    /// error handler, which may leave it by an exception, so it is for the caller to ask.
+    Ask {
+        /// The type.
+        datatype: MPI_Datatype,
+        /// The call's communicator.
+        comm: MPI_Comm,
+    },
 }
 
 impl From<Reason> for Stop {
@@ -49,13 +59,27 @@ impl From<Reason> for Stop {
     }
 }
 
+/// Ask the system MPI whether it takes `datatype` in a call on `comm`.
+///
+/// # Errors
+/// Its refusal.
+pub fn ask(datatype: MPI_Datatype, comm: MPI_Comm) -> Result<(), Stop> {
+    match wire::try_type(datatype, comm) {
+        0 => {
+            typecache::entry(datatype)?.set_usable();
+            Ok(())
+        }
+        code => Err(Stop::Refused(code)),
+    }
+}
+
 impl Stop {
-    /// A panic of ours was caught before anything happened.
-    pub fn panicked() -> Self {
+    /// Something of ours failed before anything happened, such as a panic that was caught.
+    pub fn failed(reason: Reason) -> Self {
         if cuda::driver::present() && !cuda_aware() {
             Self::Raise(Raise::Other)
         } else {
-            Self::Forward(Reason::Panicked)
+            Self::Forward(reason)
         }
     }
 

@@ -5,7 +5,7 @@ use super::Stop;
 use crate::cuda::{self, Kind, Place};
 use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
-use crate::mpi::{MPI_Comm, MPI_Datatype, wire};
+use crate::mpi::{MPI_Comm, MPI_Datatype};
 use crate::reason::Reason;
 use crate::typecache::{self, Entry};
 use std::ffi::c_int;
@@ -84,18 +84,12 @@ impl Object {
         self.place.kind != Kind::Device || cuda_aware()
     }
 
-    /// Ask the system MPI once whether it takes the type for communication, as it would in the call itself.
-    /// Types that were committed through us were asked for already.
+    /// Whether the type may be used for communication, as far as is known: the system MPI has to be asked once. Types that were
+    /// committed through us need no question.
     pub(super) fn check_usable(&self, comm: MPI_Comm) -> Result<(), Stop> {
         if self.entry.usable() {
             return Ok(());
         }
-        match wire::try_type(self.datatype, comm) {
-            0 => {
-                self.entry.set_usable();
-                Ok(())
-            }
-            code => Err(Stop::Refused(code)),
-        }
+        Err(Stop::Ask { datatype: self.datatype, comm })
     }
 }

@@ -1,6 +1,6 @@
 //! Messages of ours whose request the program holds: the packed buffer of a send or a receive, kept until the request is complete.
 //!
-//! The request is the system's own, so the table is keyed by the handle's value, and three facts make that right.
+//! The request is the system's own, so the table is keyed by the handle's value, and four facts make that right.
 //!
 //! *A handle value comes back.* As soon as the system's completion call has freed a request, another thread may be given the same
 //! value for a request that is not ours, and complete that. So an entry is [claimed](claim) before the system is asked, and a
@@ -8,6 +8,10 @@
 //! to complete one request at once (MPI-4.1 section 3.7.5), so nobody is kept from an entry of his own. A claim that finds its request still
 //! under way lets go of it; one that is settled takes the entry out of the table, but only if the table still holds that very entry:
 //! a new request of ours may have [replaced](post) it, and the claim's [`Arc`] keeps the old one alive as long as it is needed.
+//!
+//! *A call may never return.* A program's error handler can leave it by `longjmp`, and its claims are never dropped. So a claim is known
+//! by its thread, and a new call of that thread takes the entry over: a thread is in one call at a time. Only as `PMPI_X` may it come
+//! from inside the call that holds the claim, by way of a tool behind us.
 //!
 //! *A handle value can be shared.* Both MPICH and Open MPI answer a send that is complete at once with one request that they keep
 //! for the purpose. The entry of the second such send replaces the first one's, whose buffer is free to go since its send is
@@ -22,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Incoming, Outgoing};
+use crate::mpi::Via;
 use crate::mpi::comm::Raise;
 use crate::mpi::status::Received;
 use crate::report::{self, Call};
@@ -66,13 +71,20 @@ pub struct Pending {
     active: AtomicBool,
     /// Whether the operation's data was unpacked before its completion was told.
     delivered: AtomicBool,
-    /// Whether a call is completing the request.
-    claimed: AtomicBool,
+    /// The thread in which a call is completing the request; 0: none.
+    claimed: AtomicUsize,
+}
+
+/// A number of the calling thread, which is not 0.
+fn thread() -> usize {
+    thread_local!(static OWN: u8 = const { 0 });
+    OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
 impl Pending {
     fn new(call: Call, message: Message, persistent: bool) -> Arc<Self> {
-        let [active, delivered, claimed] = [!persistent, false, false].map(AtomicBool::new);
+        let [active, delivered] = [!persistent, false].map(AtomicBool::new);
+        let claimed = AtomicUsize::new(0);
         Arc::new(Self { call, message, persistent, active, delivered, claimed })
     }
 
@@ -170,7 +182,7 @@ pub fn forget(key: usize) {
 }
 
 fn replaced(old: &Pending) {
-    let seen = old.claimed.load(Ordering::Relaxed) || old.delivered.load(Ordering::Relaxed);
+    let seen = old.claimed.load(Ordering::Relaxed) != 0 || old.delivered.load(Ordering::Relaxed);
     if old.receives() && !old.persistent && !seen {
         tracing::warn!("a receive was completed by a function that is not known here: its data is lost");
     }
@@ -189,19 +201,29 @@ pub struct Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.pending.claimed.store(false, Ordering::Release);
+        self.pending.claimed.store(0, Ordering::Release);
+    }
+}
+
+impl Pending {
+    /// Whether a call of this thread may claim the entry. Asked with the table locked.
+    fn claimable(&self, via: Via, thread: usize) -> bool {
+        let claimed = self.claimed.load(Ordering::Acquire);
+        claimed == 0 || claimed == thread && via == Via::Mpi
     }
 }
 
 /// Claim those requests of a call that are ours and under way. `keys` are the call's handles, in order.
-pub fn claim(keys: impl IntoIterator<Item = usize>) -> Vec<Claim> {
+pub fn claim(via: Via, keys: impl IntoIterator<Item = usize>) -> Vec<Claim> {
     let mut claims = Vec::new();
+    let thread = thread();
     let table = TABLE.lock();
     for (index, key) in keys.into_iter().enumerate() {
         if let Some(pending) = table.get(&key)
             && pending.active.load(Ordering::Acquire)
-            && !pending.claimed.swap(true, Ordering::Acquire)
+            && pending.claimable(via, thread)
         {
+            pending.claimed.store(thread, Ordering::Relaxed);
             claims.push(Claim { index, key, pending: Arc::clone(pending) });
         }
     }
