@@ -1,6 +1,6 @@
 //! From a tree to the canonical form.
 //!
-//! Loops are this module's, lists of blocks and parts [`gather`](super::gather)'s.
+//! Loops are this module's, lists of blocks and parts [`gather`]'s.
 //!
 //! A [`Strided`] is a function from packed positions to memory offsets. Listed by packed stride, its dimensions are the
 //! digits of a mixed-radix number: the first has packed stride `block`, each further one the packed stride times the
@@ -9,7 +9,7 @@
 //! and every rule is applied there:
 //!
 //! * **Empty.** A loop of no repetitions, or around no bytes, names no bytes.
-//! * **Drop.** A loop of one repetition names its child's bytes; its offset is applied by [`Strided::shift`] all the same.
+//! * **Drop.** A loop of one repetition names its child's bytes; its offset is applied by [`Layout::shift`] all the same.
 //! * **Dense.** If repetitions of the bare block follow each other in memory as they do in the packed buffer, then
 //!   position p lies at offset + p throughout: one larger block.
 //! * **Fold.** Let the top digit have count n and stride s, and the new loop stride n·s. Repetition (i, j) of the two

@@ -243,19 +243,13 @@ pub(super) fn of_runs(runs: Vec<Run>) -> Result<Layout, Unsupported> {
     if runs.iter().all(|run| run.bytes == first.bytes) {
         return equal(runs.iter().map(|run| run.offset).collect(), block(first.bytes));
     }
-    // Blocks at regular distances may touch now and then: as many as the first run is long.
-    let pieces = runs.iter().fold(0, |sum: i64, run| sum.saturating_add(run.bytes / first.bytes));
-    let length = i64::try_from(runs.len()).map_err(|_| Overflow)?;
-    if runs.iter().all(|run| run.bytes % first.bytes == 0) && pieces <= length.saturating_mul(4) {
-        let cut = |run: &Run| {
-            let offset = run.offset;
-            (0..run.bytes / first.bytes).map(move |i| offset.wrapping_add(i * first.bytes))
-        };
-        let whole = equal(runs.iter().flat_map(cut).collect(), block(first.bytes))?;
+    if let Some(offsets) = cut(&runs, first.bytes) {
+        let whole = equal(offsets, block(first.bytes))?;
         if matches!(whole, Layout::Strided(_)) {
             return Ok(whole);
         }
     }
+    let length = i64::try_from(runs.len()).map_err(|_| Overflow)?;
     bound(length)?;
     let mut runs = runs;
     for run in &mut runs {
@@ -264,6 +258,31 @@ pub(super) fn of_runs(runs: Vec<Run>) -> Result<Layout, Unsupported> {
     let mut blocks = Blocks::mixed(runs).filter(|blocks| blocks.size < MAX_MIXED).ok_or(Overflow)?;
     blocks.offset = first.offset;
     Ok(Layout::Blocks(blocks))
+}
+
+/// Runs that [`cut`] looks at first.
+const PROBE: usize = 256;
+
+/// Blocks at regular distances may touch now and then, and look like runs of different length: the offsets of `runs` in
+/// pieces of `bytes`, the first run's length, unless the first of them show already that this is not so.
+fn cut(runs: &[Run], bytes: i64) -> Option<Vec<i64>> {
+    let pieces = |runs: &[Run]| {
+        let count: i64 = runs.iter().map(|run| run.bytes / bytes).fold(0, i64::saturating_add);
+        let few = count <= i64::try_from(runs.len()).ok()?.saturating_mul(4);
+        if !few || runs.iter().any(|run| run.bytes % bytes != 0) {
+            return None;
+        }
+        let mut offsets = Vec::with_capacity(usize::try_from(count).ok()?);
+        for run in runs {
+            offsets.extend((0..run.bytes / bytes).map(|i| run.offset.wrapping_add(i * bytes)));
+        }
+        Some(offsets)
+    };
+    let probe = pieces(runs.get(..PROBE).unwrap_or(runs))?;
+    let (first, second) = (probe.first()?, probe.get(1)?);
+    let step = second.checked_sub(*first)?;
+    let longest = probe.windows(2).take_while(|pair| is_progression(pair, step)).count() + 1;
+    if probe.chunks_exact(longest).all(|run| is_progression(run, step)) { pieces(runs) } else { None }
 }
 
 /// Runs that are joined where they touch.

@@ -65,7 +65,7 @@ impl Strided {
 }
 
 /// Adds the loop `dim` above all others: its packed stride is at least what they cover. It folds into the topmost where its
-/// strides meet that one's, on both sides; see [`canon`](super::canon).
+/// strides meet that one's, on both sides; see [`canon`](mod@super::canon).
 pub(super) fn add_dim(dims: &mut Vec<Dim>, dim: Dim) {
     // The counts' product is at most the size. A stride that does not fit is no stride of ours.
     let meets = |top: &Dim| {
