@@ -274,11 +274,11 @@ mod tests {
         // Claimed: nobody else sees it, not even the same call under a second index. Let go of: as before.
         post(1, Call::Isend, Message::Nothing);
         post(2, Call::Isend, Message::Nothing);
-        let old = claim([7, 1, 1]);
+        let old = claim(Via::Pmpi, [7, 1, 1]);
         assert_eq!(indices(&old), [1]);
-        assert_eq!(indices(&claim([1, 2])), [1], "a request that has the old one's value");
+        assert_eq!(indices(&claim(Via::Pmpi, [1, 2])), [1], "a request that has the old one's value");
         drop(old);
-        let old = claim([1]);
+        let old = claim(Via::Pmpi, [1]);
         assert_eq!(indices(&old), [0]);
 
         // A new request of ours gets the value before the old one's call has finished with it.
@@ -286,7 +286,7 @@ mod tests {
         settle(old.iter().map(|claim| (claim, true)));
         drop(old);
         assert_eq!(len(), 2, "the new one stays");
-        let new = claim([1, 2]);
+        let new = claim(Via::Pmpi, [1, 2]);
         assert_eq!(indices(&new), [0, 1]);
         settle(new.iter().map(|claim| (claim, true)));
         assert!(!any());
@@ -295,22 +295,22 @@ mod tests {
         // A request of somebody else's gets it.
         post(1, Call::Isend, Message::Nothing);
         forget(1);
-        assert!(claim([1]).is_empty() && !any());
+        assert!(claim(Via::Pmpi, [1]).is_empty() && !any());
 
         // Persistent: seen while active, kept when complete.
         init(3, Call::SendInit, Message::Nothing);
-        assert!(claim([3]).is_empty(), "not active yet");
+        assert!(claim(Via::Pmpi, [3]).is_empty(), "not active yet");
         let list = persistent([2, 3]);
         assert_eq!(list.len(), 1);
         for pending in list {
             pending.started();
         }
         assert!(take_inactive(3).is_none());
-        let done = claim([3]);
+        let done = claim(Via::Pmpi, [3]);
         assert_eq!(indices(&done), [0]);
         settle(done.iter().map(|claim| (claim, false)));
         drop(done);
-        assert!(claim([3]).is_empty() && any());
+        assert!(claim(Via::Pmpi, [3]).is_empty() && any());
         assert!(take_inactive(3).is_some() && !any());
     }
 }
