@@ -435,7 +435,7 @@ fn check_blocks(layout: &Blocks, memory_at: u64, packed_at: u64, limits: Limits)
     sorted.sort_unstable();
     let overlap = sorted.windows(2).any(|w| w[1].0 - w[0].0 < w[0].2);
     let image = Image::new(&layout.table);
-    let table = OnDevice { address: TABLE, entries: image.entries, mean: image.mean };
+    let table = OnDevice { address: TABLE, count: image.count, entries: image.entries, run: image.run };
 
     let mut made = 0;
     for direction in [Direction::Pack, Direction::Unpack] {
@@ -621,7 +621,7 @@ fn tables_of_wide_offsets() {
     high.bytes()[..2].copy_from_slice(b"bd");
     entries.bytes().copy_from_slice(&image.bytes);
     REGIONS.set(vec![low, high, entries, Region::new(PACKED, 16, true)]);
-    let table = OnDevice { address: TABLE, entries: image.entries, mean: 0 };
+    let table = OnDevice { address: TABLE, count: image.count, entries: image.entries, run: image.run };
     for launch in blocks::launches(&layout, table, MEMORY, PACKED, Direction::Pack, LIMITS) {
         let name = KERNELS[launch.kernel].as_ptr();
         // SAFETY: as above.

@@ -6,8 +6,8 @@
 
 use super::kernel::{Args, Axis, BlocksArgs, Direction, MAX_DIMS, index_equal, index_mixed};
 use super::plan::Limits;
-use super::table::{OnDevice, entry_bytes};
-use crate::ir::{Blocks, Dim, Runs};
+use super::table::{Entries, OnDevice};
+use crate::ir::{Blocks, Dim};
 
 /// Words that a thread has in flight, by log₂ of their bytes: `TEMPI_EQUAL_DEPTH_…` of `kernels/blocks_body.h`.
 const DEPTH: [u32; 5] = [4, 4, 4, 4, 2];
@@ -55,26 +55,31 @@ pub fn launches(
     limits: Limits,
 ) -> Launches {
     let memory = memory.wrapping_add_signed(blocks.offset);
-    let mixed = blocks.is_mixed();
+    let mixed = table.entries == Entries::Mixed;
+    // Runs of different length that were cut into equal pieces have a length that the layout does not know.
+    let (block, pitch) = if table.run > 0 { (table.run, table.run) } else { (blocks.block, blocks.packed) };
     let positions = memory | packed | blocks.table.bits() | 16;
     let bits = blocks
         .dims
         .iter()
         .fold(positions, |bits, dim| bits | dim.stride.cast_unsigned() | dim.packed.cast_unsigned())
-        | blocks.block.cast_unsigned()
-        | blocks.packed.cast_unsigned();
+        | if mixed { 0 } else { block.cast_unsigned() | pitch.cast_unsigned() };
     let log2 = bits.trailing_zeros();
     let word = 1_i64 << log2;
 
     let first = if mixed {
         // Lanes that share a run: enough that each has a word, if all runs were as wide as the alignment lets them be.
-        let lanes = (table.mean / word).clamp(1, WARP).cast_unsigned().next_power_of_two();
+        let lanes = (table.run / word).clamp(1, WARP).cast_unsigned().next_power_of_two();
         Step { count: lanes, stride: 0, packed: 0, entry: 0 }
     } else {
-        Step { count: (blocks.block >> log2).unsigned_abs(), stride: word, packed: word, entry: 0 }
+        Step { count: (block >> log2).unsigned_abs(), stride: word, packed: word, entry: 0 }
     };
-    let entries =
-        Step { count: table.entries, stride: 0, packed: blocks.packed, entry: entry_bytes(&blocks.table) };
+    let entries = Step {
+        count: table.count,
+        stride: 0,
+        packed: if mixed { blocks.packed } else { pitch },
+        entry: table.entries.bytes(),
+    };
     let within = blocks.dims.iter().filter(|dim| dim.packed < blocks.packed).map(Step::from);
     let mut steps: Vec<Step> = Vec::with_capacity(blocks.dims.len() + 2);
     if mixed || first.count > 1 {
@@ -117,9 +122,9 @@ pub fn launches(
     strided.outer_packed = last.packed;
     let at = steps.iter().take(cut + 1).position(|step| step.entry != 0);
     let at = at.and_then(|at| u32::try_from(at).ok()).unwrap_or(u32::MAX);
-    let (wide, shift) = match blocks.table.runs() {
-        Runs::Narrow { shift, .. } => (0, *shift),
-        Runs::Wide(_) | Runs::Mixed(_) => (1, 0),
+    let (wide, shift) = match table.entries {
+        Entries::Narrow { shift } => (0, shift),
+        Entries::Wide | Entries::Mixed => (1, 0),
     };
     let pieces = last.count.div_ceil(piece);
     let total = steps.iter().skip(cut + 1).fold(pieces, |n, step| n.saturating_mul(step.count));

@@ -27,15 +27,46 @@ const LENGTH_BITS: u32 = 20;
 const LONGEST: i64 = 4096;
 const SHORTEST: i64 = 512;
 
+/// Equal pieces instead of runs of different length, where there are at most so many for each run.
+const PIECES: i64 = 8;
+
+/// How the entries of a table on a device are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entries {
+    /// 32-bit offsets of equal runs, in units of `1 << shift` bytes.
+    Narrow {
+        /// log2 of the unit.
+        shift: u32,
+    },
+    /// 64-bit offsets of equal runs, in bytes.
+    Wide,
+    /// Runs of different length: the offset, then the place in the packed form with the length.
+    Mixed,
+}
+
+impl Entries {
+    /// Bytes of an entry.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Narrow { .. } => 4,
+            Self::Wide => 8,
+            Self::Mixed => 16,
+        }
+    }
+}
+
 /// A table as the kernels see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnDevice {
     /// Address of the first entry.
     pub address: u64,
     /// How many there are: runs, or pieces of them.
-    pub entries: u64,
-    /// Bytes of a run of a mixed table, on average; 0 for equal ones.
-    pub mean: i64,
+    pub count: u64,
+    /// How they are read.
+    pub entries: Entries,
+    /// Bytes of an entry's run: of each piece that runs of different length were cut into, of all on average if they were not.
+    /// 0 where the runs were equal, whose length the layout knows.
+    pub run: i64,
 }
 
 /// A table as bytes for a device.
@@ -43,38 +74,69 @@ pub struct OnDevice {
 pub struct Image {
     /// Its entries.
     pub bytes: Vec<u8>,
+    /// As [`OnDevice::count`].
+    pub count: u64,
     /// As [`OnDevice::entries`].
-    pub entries: u64,
-    /// As [`OnDevice::mean`].
-    pub mean: i64,
+    pub entries: Entries,
+    /// As [`OnDevice::run`].
+    pub run: i64,
 }
 
 impl Image {
     /// The entries of `table`: offsets, or the pieces that the runs are cut into, so that no thread has to search and none has
-    /// much more to do than others.
+    /// much more to do than others. Runs that differ only because neighbours have met are cut into equal pieces again:
+    /// an index of single elements in sorted order has many such, and the kernel for equal runs is twice as fast.
     pub fn new(table: &Table) -> Self {
-        let (bytes, mean) = match table.runs() {
-            Runs::Narrow { offsets, .. } => (offsets.iter().flat_map(|o| o.to_ne_bytes()).collect(), 0),
-            Runs::Wide(offsets) => (offsets.iter().flat_map(|o| o.to_ne_bytes()).collect(), 0),
-            Runs::Mixed(runs) => {
+        match table.runs() {
+            Runs::Narrow { shift, offsets } => Self::narrow(*shift, offsets, 0),
+            Runs::Wide(offsets) => Self::wide(offsets, 0),
+            Runs::Mixed(runs) => equal_pieces(runs, table.bytes()).unwrap_or_else(|| {
                 let longest = (table.bytes() / 4096).clamp(SHORTEST, LONGEST).cast_unsigned();
                 let bytes = pieces(runs, longest.next_power_of_two().cast_signed());
-                let count = i64::try_from(bytes.len() / 16).unwrap_or(i64::MAX).max(1);
-                (bytes, (table.bytes() / count).max(1))
-            }
-        };
-        let entry = entry_bytes(table);
-        Self { entries: bytes.len() as u64 / entry, bytes, mean }
+                let count = (bytes.len() / 16) as u64;
+                let run = (table.bytes() / count.max(1).cast_signed()).max(1);
+                Self { bytes, count, entries: Entries::Mixed, run }
+            }),
+        }
+    }
+
+    fn narrow(shift: u32, offsets: &[i32], run: i64) -> Self {
+        let bytes = offsets.iter().flat_map(|o| o.to_ne_bytes()).collect();
+        Self { bytes, count: offsets.len() as u64, entries: Entries::Narrow { shift }, run }
+    }
+
+    fn wide(offsets: &[i64], run: i64) -> Self {
+        let bytes = offsets.iter().flat_map(|o| o.to_ne_bytes()).collect();
+        Self { bytes, count: offsets.len() as u64, entries: Entries::Wide, run }
     }
 }
 
-/// Bytes of an entry of the table on a device.
-pub(super) fn entry_bytes(table: &Table) -> u64 {
-    match table.runs() {
-        Runs::Narrow { .. } => 4,
-        Runs::Wide(_) => 8,
-        Runs::Mixed(_) => 16,
+/// The runs in pieces of their greatest common length, if those are few and not too short.
+fn equal_pieces(runs: &[Run], bytes: i64) -> Option<Image> {
+    let piece = runs.iter().fold(0, |common, run| gcd(common, run.bytes));
+    let count = bytes.checked_div(piece)?;
+    if piece < 4 || count > i64::try_from(runs.len()).ok()?.checked_mul(PIECES)? {
+        return None;
     }
+    let parts = |run: &Run| {
+        (0..run.bytes / piece).map({
+            let offset = run.offset;
+            move |i| offset + i * piece
+        })
+    };
+    let offsets = Table::equal(runs.iter().flat_map(parts).collect());
+    Some(match offsets.runs() {
+        Runs::Narrow { shift, offsets } => Image::narrow(*shift, offsets, piece),
+        Runs::Wide(offsets) => Image::wide(offsets, piece),
+        Runs::Mixed(_) => return None,
+    })
+}
+
+fn gcd(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 fn pieces(runs: &[Run], longest: i64) -> Vec<u8> {
@@ -138,7 +200,8 @@ pub(super) fn copied(
     let image = Image::new(table);
     let buffer = pool::take(entered, Memory::Device, image.bytes.len())?;
     upload(buffer.device_address(), &image.bytes)?;
-    let table = OnDevice { address: buffer.device_address(), entries: image.entries, mean: image.mean };
+    let Image { count, entries, run, .. } = image;
+    let table = OnDevice { address: buffer.device_address(), count, entries, run };
     tracing::debug!(bytes = buffer.bytes(), ?table, "table of runs copied to the device");
     match &mut copies {
         Some(list) if BYTES.load(Relaxed) + buffer.bytes() <= KEPT => {
@@ -170,7 +233,23 @@ mod tests {
             words,
             [-8, entry(0, 512), 504, entry(512, 512), 1016, entry(1024, 76), 4000, entry(1100, 3)]
         );
-        assert_eq!((image.entries, image.mean), (4, 1103 / 4));
+        assert_eq!((image.count, image.entries, image.run), (4, Entries::Mixed, 1103 / 4));
+    }
+
+    #[test]
+    fn runs_that_have_met_are_taken_apart() {
+        let run = |offset, bytes| Run { offset, bytes };
+        let image = Image::new(&Table::mixed(vec![run(0, 8), run(24, 16), run(80, 24)]).unwrap());
+        assert_eq!((image.count, image.entries, image.run), (6, Entries::Narrow { shift: 3 }, 8));
+        assert_eq!(
+            image.bytes,
+            [0_i32, 3, 4, 10, 11, 12].iter().flat_map(|o| o.to_ne_bytes()).collect::<Vec<_>>()
+        );
+        // Too many pieces, and too short ones, are not worth it.
+        let image = Image::new(&Table::mixed(vec![run(0, 8), run(24, 160)]).unwrap());
+        assert_eq!(image.entries, Entries::Mixed);
+        let image = Image::new(&Table::mixed(vec![run(0, 2), run(24, 4)]).unwrap());
+        assert_eq!(image.entries, Entries::Mixed);
     }
 
     #[test]
@@ -178,6 +257,6 @@ mod tests {
         let image = Image::new(&Table::equal(vec![0, 24, 8]));
         assert_eq!(image.bytes, [0_i32, 3, 1].iter().flat_map(|o| o.to_ne_bytes()).collect::<Vec<_>>());
         let image = Image::new(&Table::equal(vec![0, 1 << 40, 1]));
-        assert_eq!((image.bytes.len(), image.entries, image.mean), (24, 3, 0));
+        assert_eq!((image.bytes.len(), image.count, image.entries, image.run), (24, 3, Entries::Wide, 0));
     }
 }
