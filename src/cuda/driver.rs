@@ -37,40 +37,25 @@ static FOUND: AtomicBool = AtomicBool::new(false);
 /// `dlpi_adds` when libcuda was last looked for in vain.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
-/// When libcuda was last looked for in vain, in ticks.
-static LOOKED: AtomicU64 = AtomicU64::new(0);
+/// The tick of the coarse clock in which libcuda was last looked for in vain.
+static LOOKED: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// For how long a vain look holds: some 20 µs. From there to a device pointer a program has to load libcuda and to initialise it,
-/// which takes a hundred times as long.
-#[cfg(target_arch = "x86_64")]
-const HOLDS: u64 = 40_000;
-#[cfg(target_arch = "aarch64")]
-const HOLDS: u64 = 500;
-
-/// A clock that costs a few nanoseconds: the processor's own.
+/// The kernel's coarse clock, in nanoseconds: it advances every 1 to 10 ms, and reading it costs some 8 ns on every machine, while the
+/// processor's own counter traps in some virtual ones.
 #[inline]
-#[cfg(target_arch = "x86_64")]
-fn ticks() -> u64 {
-    // SAFETY: every x86-64 processor has the counter, and Linux lets programs read it.
-    unsafe { std::arch::x86_64::_rdtsc() }
-}
-
-/// A clock that costs a few nanoseconds: the processor's own, which ticks 25 million to a billion times a second.
-#[inline]
-#[cfg(target_arch = "aarch64")]
-fn ticks() -> u64 {
-    let now;
-    // SAFETY: Linux lets programs read the virtual counter.
-    unsafe {
-        std::arch::asm!("mrs {now}, cntvct_el0", now = out(reg) now, options(nomem, nostack, preserves_flags))
-    };
-    now
+fn tick() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid place. A failure leaves it 0, which is a tick like any other.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
+    now.tv_sec.cast_unsigned().wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec.cast_unsigned())
 }
 
 /// Whether the process has `libcuda.so.1`. If not, no address can be device memory.
 ///
-/// Once it is there: one atomic load. Until then: a read of the clock (some 7 ns), every 20 µs the dynamic linker's count of
-/// loaded objects (some 30 ns), and the question itself (some 10 µs) only if that count has changed since it was last asked.
+/// Once it is there: one atomic load. Until then: a read of the coarse clock, once a tick the dynamic linker's count of loaded objects
+/// (some 30 ns), and the question itself (some 10 µs) only if that count has changed since it was last asked. A vain look
+/// holds for its tick: from there to a device pointer a program has to load libcuda, to initialise it and to make a
+/// context, which takes many ticks.
 #[inline]
 pub fn present() -> bool {
     FOUND.load(Ordering::Acquire) || look_again()
@@ -78,9 +63,8 @@ pub fn present() -> bool {
 
 #[inline]
 fn look_again() -> bool {
-    let now = ticks();
-    // A clock behind that of the core which looked last wraps, and the look is made.
-    if now.wrapping_sub(LOOKED.load(Ordering::Relaxed)) < HOLDS {
+    let now = tick();
+    if now == LOOKED.load(Ordering::Relaxed) {
         return false;
     }
     let found = look();

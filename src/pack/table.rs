@@ -27,8 +27,10 @@ const LENGTH_BITS: u32 = 20;
 const LONGEST: i64 = 4096;
 const SHORTEST: i64 = 512;
 
-/// Equal pieces instead of runs of different length, where there are at most so many for each run.
+/// Equal pieces instead of runs of different length, where there are at most so many for each run, of at most so many bytes:
+/// longer runs have work for a warp, which then takes the widest words that each run allows.
 const PIECES: i64 = 8;
+const LARGEST_PIECE: i64 = 1024;
 
 /// How the entries of a table on a device are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +117,7 @@ impl Image {
 fn equal_pieces(runs: &[Run], bytes: i64) -> Option<Image> {
     let piece = runs.iter().fold(0, |common, run| gcd(common, run.bytes));
     let count = bytes.checked_div(piece)?;
-    if piece < 4 || count > i64::try_from(runs.len()).ok()?.checked_mul(PIECES)? {
+    if !(4..=LARGEST_PIECE).contains(&piece) || count > i64::try_from(runs.len()).ok()?.checked_mul(PIECES)? {
         return None;
     }
     let parts = |run: &Run| {
