@@ -42,7 +42,27 @@ sends! {
     bsend, MPI_Bsend, Call::Bsend, Reach::Host;
 }
 
+#[inline(always)]
 pub(super) unsafe fn recv(
+    via: Via,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    status: *mut MPI_Status,
+) -> c_int {
+    if passes(Call::Recv, Some(source), count) {
+        // SAFETY: the caller's duty.
+        return unsafe { next::MPI_Recv(via, buf, count, datatype, source, tag, comm, status) };
+    }
+    // SAFETY: the caller's duty.
+    unsafe { recv_ours(via, buf, count, datatype, source, tag, comm, status) }
+}
+
+#[inline(never)]
+unsafe fn recv_ours(
     via: Via,
     buf: *mut c_void,
     count: c_int,
@@ -54,12 +74,6 @@ pub(super) unsafe fn recv(
 ) -> c_int {
     // SAFETY: the caller's duty.
     let forward = || unsafe { next::MPI_Recv(via, buf, count, datatype, source, tag, comm, status) };
-    if !state::active() {
-        return forward();
-    }
-    if let Some(reason) = cheap(Some(source), count) {
-        return stopped(Call::Recv, comm, Stop::Forward(reason), forward);
-    }
     match prepare(|| transfer::incoming(buf as usize, count, datatype, comm)) {
         Ok(incoming) => {
             let mut spare = Spare::default();
