@@ -117,6 +117,15 @@ int main(int argc, char **argv)
         return 0;
     }
 
+    { /* the first call of a process may load kernels, which is no part of any figure */
+        MPI_Datatype small;
+        int position = 0;
+        MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &small);
+        MPI_Type_commit(&small);
+        if (bench.mpi)
+            MPI_Pack(memory, 1, small, packed, 64, &position, MPI_COMM_WORLD);
+        MPI_Type_free(&small);
+    }
     memset(&whole, 0, sizeof whole);
     strcpy(whole.name, "copy");
     whole.bytes = (int64_t)room / 4096 * 4096;
