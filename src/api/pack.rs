@@ -10,6 +10,7 @@ use crate::transfer::Stop;
 use crate::transfer::packing::{self, Packed};
 use crate::{config, state};
 use std::ffi::{c_int, c_void};
+use std::time::Instant;
 
 pub(super) unsafe fn pack(
     via: Via,
@@ -99,6 +100,23 @@ unsafe fn serve(side: &Side, packed: &Packed, comm: MPI_Comm, forward: impl FnOn
         }
         None => {}
     }
+    // SAFETY: the caller's duty.
+    unsafe { serve_any(side, packed, comm, since, forward) }
+}
+
+/// What [`packing::quick`] left: apart, so that the quick calls need not make room for it.
+///
+/// # Safety
+/// As [`serve`].
+#[inline(never)]
+unsafe fn serve_any(
+    side: &Side,
+    packed: &Packed,
+    comm: MPI_Comm,
+    since: Option<Instant>,
+    forward: impl FnOnce() -> c_int,
+) -> c_int {
+    let Side { call, direction, buffer, count, datatype } = *side;
     // SAFETY: the caller's duty.
     match prepare(|| unsafe { packing::serve(buffer, count, datatype, packed, comm, direction) }) {
         Ok(done) => {

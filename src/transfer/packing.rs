@@ -12,6 +12,7 @@ use super::object::Object;
 use super::{Stop, copy, device, oneshot, pointer, staged};
 use crate::config::{self, Method};
 use crate::cuda::{self, CudaError, Entered, Kind, Place};
+use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
 use crate::mpi::family::library_version;
@@ -106,11 +107,15 @@ pub unsafe fn quick(
         let (first, packed) = (first as u64, packed as u64);
         // SAFETY: both are host memory that the program has made valid for the call; MPI forbids them to overlap.
         unsafe {
-            match (dense, direction) {
-                (true, Direction::Pack) => host_copy(packed, first, bytes),
-                (true, Direction::Unpack) => host_copy(first, packed, bytes),
-                (false, Direction::Pack) => host::pack(layout, data, pointer(packed)),
-                (false, Direction::Unpack) => host::unpack(layout, pointer(packed), data),
+            match (dense, direction, layout) {
+                (true, Direction::Pack, _) => host_copy(packed, first, bytes),
+                (true, Direction::Unpack, _) => host_copy(first, packed, bytes),
+                (_, Direction::Pack, Layout::Strided(one)) => host::pack_strided(one, data, pointer(packed)),
+                (_, Direction::Unpack, Layout::Strided(one)) => {
+                    host::unpack_strided(one, pointer(packed), data)
+                }
+                (_, Direction::Pack, _) => host::pack(layout, data, pointer(packed)),
+                (_, Direction::Unpack, _) => host::unpack(layout, pointer(packed), data),
             }
         }
         // SAFETY: as above.
