@@ -112,7 +112,7 @@ pub unsafe fn quick(
                 (true, Direction::Unpack, _) => host_copy(first, packed, bytes),
                 (_, Direction::Pack, Layout::Strided(one)) => host::pack_strided(one, data, pointer(packed)),
                 (_, Direction::Unpack, Layout::Strided(one)) => {
-                    host::unpack_strided(one, pointer(packed), data)
+                    host::unpack_strided(one, pointer(packed), data);
                 }
                 (_, Direction::Pack, _) => host::pack(layout, data, pointer(packed)),
                 (_, Direction::Unpack, _) => host::unpack(layout, pointer(packed), data),

@@ -52,6 +52,10 @@ pub fn worthwhile_strided(layout: &Strided, system: System) -> bool {
         return false;
     }
     let (short, size) = (layout.block <= 64, layout.size);
+    // MPICH transposes what the nearest cache holds as fast as the strips do.
+    if system == System::Mpich && is_transpose(layout) && (8 << 10 < size && size < 256 << 10) {
+        return false;
+    }
     if size <= SMALL {
         return true;
     }
@@ -135,6 +139,7 @@ mod tests {
         };
         assert_eq!(under(&square(8)), [true; 3]);
         assert_eq!(under(&square(32)), [true, true, true]);
+        assert_eq!(under(&square(100)), [true, true, false]);
         assert_eq!(under(&square(1024)), [true, true, true]);
     }
 
