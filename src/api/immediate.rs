@@ -2,32 +2,31 @@
 //!
 //! A send packs at once, in one launch, and hands the packed bytes to the system's function of the same name: what the MPI matches
 //! are its own requests in the program's order. A receive is posted into a buffer of ours and unpacked by whichever call completes it
-//! (`request`).
+//! (`request`). Persistent requests are made here too, since all but their starts (`persistent`) is the same.
 #![allow(clippy::inline_always, reason = "a call that passes keeps its arguments in their registers")]
 
 use super::side::{keep, made, passes, receiving, sending};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, Via, family, next};
 use crate::report::Call;
-use crate::transfer::{self, Reach, pending};
+use crate::transfer::{self, Outgoing, Reach, pending};
 use std::ffi::{c_int, c_void};
 
 macro_rules! sends {
-    ($($body:ident, $name:ident, $call:expr, $reach:expr;)*) => { $(
+    ($($body:ident, $name:ident, $call:expr, $reach:expr, $make:path, $kept:path;)*) => { $(
         #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
             #[inline(never)]
             unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
                 let system = |buf, count, datatype| {
-                    // SAFETY: the caller's duty, or the packed bytes that are kept until the request is complete.
+                    // SAFETY: the caller's duty, or the packed bytes that are kept as long as the request lives.
                     let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
                     // SAFETY: the system has made the request.
                     unsafe { made(request, rc) }
                 };
-                let make = || transfer::outgoing(buf as usize, count, datatype, comm, $reach);
+                let make = || $make(buf as usize, count, datatype, comm, $reach);
                 sending($call, comm, (buf, count, datatype), make, system, |out| {
-                    out.sent($call, out.since());
                     // SAFETY: the system has made the request.
-                    unsafe { keep(request, $call, pending::post, out) }
+                    unsafe { $kept(request, $call, out) }
                 })
             }
             if passes($call, Some(dest), count) {
@@ -43,10 +42,33 @@ macro_rules! sends {
 }
 
 sends! {
-    isend, MPI_Isend, Call::Isend, Reach::Any;
-    issend, MPI_Issend, Call::Issend, Reach::Any;
-    irsend, MPI_Irsend, Call::Irsend, Reach::Any;
-    ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host;
+    isend, MPI_Isend, Call::Isend, Reach::Any, transfer::outgoing, sent;
+    issend, MPI_Issend, Call::Issend, Reach::Any, transfer::outgoing, sent;
+    irsend, MPI_Irsend, Call::Irsend, Reach::Any, transfer::outgoing, sent;
+    ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host, transfer::outgoing, sent;
+    send_init, MPI_Send_init, Call::SendInit, Reach::Any, transfer::outgoing_later, made_ready;
+    ssend_init, MPI_Ssend_init, Call::SsendInit, Reach::Any, transfer::outgoing_later, made_ready;
+    rsend_init, MPI_Rsend_init, Call::RsendInit, Reach::Any, transfer::outgoing_later, made_ready;
+    bsend_init, MPI_Bsend_init, Call::BsendInit, Reach::Host, transfer::outgoing_later, made_ready;
+}
+
+/// A message is on its way.
+///
+/// # Safety
+/// `request` points to its request.
+unsafe fn sent(request: *const MPI_Request, call: Call, out: Outgoing) {
+    out.sent(call, out.since());
+    // SAFETY: the caller's duty.
+    unsafe { keep(request, call, pending::post, out) }
+}
+
+/// A persistent message has its buffer; each start packs it (`persistent`).
+///
+/// # Safety
+/// `request` points to its request.
+unsafe fn made_ready(request: *const MPI_Request, call: Call, out: Outgoing) {
+    // SAFETY: the caller's duty.
+    unsafe { keep(request, call, pending::init, out) }
 }
 
 macro_rules! receives {

@@ -56,6 +56,11 @@ pub struct Place {
 impl Place {
     /// Ordinary host memory.
     pub const HOST: Self = Self { kind: Kind::Host, context: ContextHandle::NULL, device: -1 };
+
+    /// Whether only the driver reaches it fast: device or managed memory.
+    pub fn on_device(&self) -> bool {
+        matches!(self.kind, Kind::Device | Kind::Managed)
+    }
 }
 
 /// Whether all of these are plain host memory, as far as that can be told without asking the driver.

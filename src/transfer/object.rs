@@ -76,7 +76,7 @@ impl Object {
 
     /// Whether only the driver reaches the data fast: device or managed memory.
     pub(super) fn on_device(&self) -> bool {
-        matches!(self.place.kind, Kind::Device | Kind::Managed)
+        self.place.on_device()
     }
 
     /// Whether the system MPI can serve the buffer itself.

@@ -176,14 +176,9 @@ fn system() -> policy::System {
     })
 }
 
-/// Whether `place` is memory that only the driver reaches fast.
-fn is_device(place: Place) -> bool {
-    matches!(place.kind, Kind::Device | Kind::Managed)
-}
-
 impl Job<'_> {
     fn on_device(&self) -> bool {
-        self.object.on_device() || is_device(self.place)
+        self.object.on_device() || self.place.on_device()
     }
 
     /// Whether the system MPI can serve the call itself.
@@ -223,8 +218,9 @@ impl Job<'_> {
 
     /// At least one side on a device.
     fn with_driver(&self, comm: MPI_Comm) -> Result<Means, Stop> {
-        let two =
-            self.object.on_device() && is_device(self.place) && self.object.place.device != self.place.device;
+        let two = self.object.on_device()
+            && self.place.on_device()
+            && self.object.place.device != self.place.device;
         if two && self.reachable() {
             return Err(Reason::TwoDevices.into());
         }
