@@ -18,6 +18,18 @@ pub enum Method {
     Staged,
 }
 
+/// Whether sends are deferred so that one kernel packs a burst of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fusion {
+    /// Where another send is expected to follow at once.
+    #[default]
+    Auto,
+    /// Always, until the next call that is no send.
+    On,
+    /// Never.
+    Off,
+}
+
 /// Where the report goes at `MPI_Finalize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportTo {
@@ -55,6 +67,8 @@ pub struct Config {
     pub contiguous_auto: bool,
     /// `TEMPI_CUDA_AWARE`: overrides what the MPI says of itself.
     pub cuda_aware: Option<bool>,
+    /// `TEMPI_FUSION`: whether sends are deferred and packed together.
+    pub fusion: Fusion,
     /// `TEMPI_STREAM_ORDER=none`: do not wait for the legacy default stream.
     pub unordered_stream: bool,
     /// `TEMPI_POOL_LIMIT`: bytes kept for reuse per memory kind and context.
@@ -87,6 +101,7 @@ impl Default for Config {
             contiguous_staged: false,
             contiguous_auto: false,
             cuda_aware: None,
+            fusion: Fusion::Auto,
             unordered_stream: false,
             pool_limit: 256 << 20,
             libmpi: None,
@@ -115,6 +130,7 @@ pub const NAMES: &[&str] = &[
     "TEMPI_CONTIGUOUS_STAGED",
     "TEMPI_CONTIGUOUS_AUTO",
     "TEMPI_CUDA_AWARE",
+    "TEMPI_FUSION",
     "TEMPI_STREAM_ORDER",
     "TEMPI_POOL_LIMIT",
     "TEMPI_LIBMPI",
@@ -222,6 +238,12 @@ fn set_valued(config: &mut Config, name: &str, value: &str) -> Set {
             ("auto", _) => config.cuda_aware = None,
             (_, Some(on)) => config.cuda_aware = Some(on),
             _ => return Set::Unreadable("1, 0 or auto"),
+        },
+        "TEMPI_FUSION" => match (value, switch(value)) {
+            ("auto", _) => config.fusion = Fusion::Auto,
+            (_, Some(true)) => config.fusion = Fusion::On,
+            (_, Some(false)) => config.fusion = Fusion::Off,
+            _ => return Set::Unreadable("on, off or auto"),
         },
         "TEMPI_STREAM_ORDER" => match value {
             "legacy" => config.unordered_stream = false,
@@ -336,6 +358,7 @@ mod tests {
             ("TEMPI_DATATYPE_ONESHOT", "1"),
             ("TEMPI_CUDA_AWARE", "0"),
             ("TEMPI_STREAM_ORDER", "none"),
+            ("TEMPI_FUSION", "off"),
             ("TEMPI_HOST", "always"),
             ("TEMPI_POOL_LIMIT", "64M"),
             ("TEMPI_LOG", "debug"),
@@ -347,6 +370,7 @@ mod tests {
         assert_eq!(c.datatype, Some(Method::Oneshot));
         assert_eq!(c.cuda_aware, Some(false));
         assert!(c.unordered_stream);
+        assert_eq!(c.fusion, Fusion::Off);
         assert!(c.host_always);
         assert_eq!(c.pool_limit, 64 << 20);
         assert_eq!(c.log, LevelFilter::DEBUG);

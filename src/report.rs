@@ -90,6 +90,10 @@ static DONE: [[Tally; MEANS.len()]; CALLS.len()] = [const {
 static FORWARDED: [[AtomicU64; REASONS]; CALLS.len()] =
     [const { [const { AtomicU64::new(0) }; REASONS] }; CALLS.len()];
 
+/// Kernels, and messages that had one in common.
+static LAUNCHES: AtomicU64 = AtomicU64::new(0);
+static FUSED: AtomicU64 = AtomicU64::new(0);
+
 /// Count from now on, if the configuration asks for a report.
 pub fn start() {
     ON.store(config::get().report != ReportTo::Nowhere, Relaxed);
@@ -105,6 +109,22 @@ pub fn on() -> bool {
 #[inline]
 pub fn clock() -> Option<Instant> {
     on().then(Instant::now)
+}
+
+/// Count a kernel.
+#[inline]
+pub fn launched() {
+    if on() {
+        LAUNCHES.fetch_add(1, Relaxed);
+    }
+}
+
+/// Count messages that were packed, or unpacked, together.
+#[inline]
+pub fn fused(messages: usize) {
+    if on() {
+        FUSED.fetch_add(messages as u64, Relaxed);
+    }
 }
 
 /// Count a forwarded call.
@@ -163,11 +183,16 @@ struct Report {
     rank: i32,
     accelerated: Vec<Accelerated>,
     forwarded: Vec<Passed>,
+    /// Kernels launched.
+    kernels: u64,
+    /// Messages that were packed or unpacked together with others.
+    fused: u64,
 }
 
 impl Report {
     fn read(rank: i32) -> Self {
-        let mut report = Self { rank, accelerated: Vec::new(), forwarded: Vec::new() };
+        let [kernels, fused] = [&LAUNCHES, &FUSED].map(|n| n.load(Relaxed));
+        let mut report = Self { rank, accelerated: Vec::new(), forwarded: Vec::new(), kernels, fused };
         for (function, row) in CALLS.iter().zip(&DONE) {
             for (means, tally) in MEANS.iter().zip(row) {
                 let calls = tally.calls.load(Relaxed);
@@ -205,6 +230,11 @@ impl Report {
                 a.function, a.means, a.calls, a.bytes, a.seconds
             );
         }
+        let _ = writeln!(
+            text,
+            "  kernels launched       {:>8}  for {} messages moved together",
+            self.kernels, self.fused
+        );
         let _ = writeln!(text, "  forwarded                 calls  reason");
         for f in &self.forwarded {
             let _ = writeln!(text, "  {:<22} {:>8}  {}", f.function, f.calls, f.reason);

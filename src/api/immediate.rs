@@ -1,18 +1,42 @@
 //! Messages that do not block (MPI-4.1 section 3.7.2).
 //!
-//! A send packs at once, in one launch, and hands the packed bytes to the system's function of the same name: what the MPI matches
-//! are its own requests in the program's order. A receive is posted into a buffer of ours and unpacked by whichever call completes it
+//! A send packs at once, or together with those that follow it (`burst`), and hands the packed bytes to the system's function of the
+//! same name: what the MPI matches are its own requests in the program's order. A receive is posted into a buffer of ours and unpacked by whichever call completes it
 //! (`request`). Persistent requests are made here too, since all but their starts (`persistent`) is the same.
 #![allow(clippy::inline_always, reason = "a call that passes keeps its arguments in their registers")]
 
+use super::burst::Send;
 use super::side::{keep, made, passes, receiving, sending};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, Via, family, next};
 use crate::report::Call;
+use crate::transfer::burst::{self, Turn};
 use crate::transfer::{self, Outgoing, Reach, pending};
 use std::ffi::{c_int, c_void};
 
+/// A send that passes: nobody packs it, but it must not overtake what is deferred.
+#[inline]
+unsafe fn passing(dest: c_int, system: impl FnOnce() -> c_int, request: *const MPI_Request) -> c_int {
+    let turn = beside(dest);
+    let rc = system();
+    drop(turn);
+    // SAFETY: the system has made the request, unless `rc` is an error.
+    unsafe { made(request, rc) }
+}
+
+/// What a call needs that goes by an open burst: the turn, and the burst's messages before it if it sends one itself.
+#[inline]
+fn beside(dest: c_int) -> Option<Turn> {
+    if !burst::open() {
+        return None;
+    }
+    if dest != family().constants().proc_null {
+        burst::flush();
+    }
+    Some(burst::turn())
+}
+
 macro_rules! sends {
-    ($($body:ident, $name:ident, $call:expr, $reach:expr, $make:path, $kept:path;)*) => { $(
+    ($($body:ident, $name:ident, $call:expr, $reach:expr, $make:path, $kept:path $(, later $later:ident)?;)*) => { $(
         #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
             #[inline(never)]
@@ -23,6 +47,17 @@ macro_rules! sends {
                     // SAFETY: the system has made the request.
                     unsafe { made(request, rc) }
                 };
+                $( if burst::possible() {
+                    let send = Send { call: $call, data: (buf, count, datatype), dest, comm, request };
+                    let later = |(buf, count, datatype): (_, _, _)| {
+                        // SAFETY: as above.
+                        let rc = unsafe { next::$later(Via::Pmpi, buf, count, datatype, dest, tag, comm, request) };
+                        // SAFETY: the system has made the request.
+                        unsafe { made(request, rc) }
+                    };
+                    // SAFETY: both make a request.
+                    return unsafe { send.serve(|(buf, count, datatype)| system(buf, count, datatype), later) };
+                } )?
                 let make = || $make(buf as usize, count, datatype, comm, $reach);
                 sending($call, comm, (buf, count, datatype), make, system, |out| {
                     // SAFETY: the system has made the request.
@@ -31,9 +66,9 @@ macro_rules! sends {
             }
             if passes($call, Some(dest), count) {
                 // SAFETY: the caller's duty.
-                let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
-                // SAFETY: the system has made the request.
-                return unsafe { made(request, rc) };
+                let system = || unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
+                // SAFETY: the system makes the request.
+                return unsafe { passing(dest, system, request) };
             }
             // SAFETY: the caller's duty.
             unsafe { serve(via, buf, count, datatype, dest, tag, comm, request) }
@@ -42,9 +77,9 @@ macro_rules! sends {
 }
 
 sends! {
-    isend, MPI_Isend, Call::Isend, Reach::Any, transfer::outgoing, sent;
-    issend, MPI_Issend, Call::Issend, Reach::Any, transfer::outgoing, sent;
-    irsend, MPI_Irsend, Call::Irsend, Reach::Any, transfer::outgoing, sent;
+    isend, MPI_Isend, Call::Isend, Reach::Any, transfer::outgoing, sent, later MPI_Send_init;
+    issend, MPI_Issend, Call::Issend, Reach::Any, transfer::outgoing, sent, later MPI_Ssend_init;
+    irsend, MPI_Irsend, Call::Irsend, Reach::Any, transfer::outgoing, sent, later MPI_Rsend_init;
     ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host, transfer::outgoing, sent;
     send_init, MPI_Send_init, Call::SendInit, Reach::Any, transfer::outgoing_later, made_ready;
     ssend_init, MPI_Ssend_init, Call::SsendInit, Reach::Any, transfer::outgoing_later, made_ready;
@@ -56,7 +91,7 @@ sends! {
 ///
 /// # Safety
 /// `request` points to its request.
-unsafe fn sent(request: *const MPI_Request, call: Call, out: Outgoing) {
+pub(super) unsafe fn sent(request: *const MPI_Request, call: Call, out: Outgoing) {
     out.sent(call, out.since());
     // SAFETY: the caller's duty.
     unsafe { keep(request, call, pending::post, out) }
@@ -89,14 +124,21 @@ macro_rules! receives {
                     unsafe { keep(request, $call, $how, incoming) }
                 })
             }
-            if passes($call, Some(source), count) {
+            // A receive that is posted keeps nobody waiting, but nobody else may be in the MPI meanwhile.
+            let turn = if burst::open() { Some(burst::turn()) } else { None };
+            let rc = if passes($call, Some(source), count) {
                 // SAFETY: the caller's duty.
                 let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
                 // SAFETY: the system has made the request.
-                return unsafe { made(request, rc) };
+                unsafe { made(request, rc) }
+            } else {
+                // SAFETY: the caller's duty.
+                unsafe { serve(via, buf, count, datatype, source, tag, comm, request) }
+            };
+            if turn.is_some() {
+                burst::ended();
             }
-            // SAFETY: the caller's duty.
-            unsafe { serve(via, buf, count, datatype, source, tag, comm, request) }
+            rc
         }
     )* };
 }

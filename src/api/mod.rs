@@ -5,6 +5,7 @@
 //! [`prepare`] and [`finish`]; the system's call itself runs outside of both, and the exports are `C-unwind`, because a
 //! program's error handler may leave it by a C++ exception or a `longjmp`.
 
+mod burst;
 #[cfg(feature = "check")]
 mod check;
 mod immediate;
@@ -34,6 +35,7 @@ macro_rules! make_exports {
         #[cfg_attr(not(test), unsafe(no_mangle))]
         #[allow(non_snake_case)]
         pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r {
+            settle_burst(stringify!($name));
             // SAFETY: the caller's duty is the body's.
             unsafe { $body(Via::Mpi, $($a),*) }
         }
@@ -41,6 +43,7 @@ macro_rules! make_exports {
             #[cfg_attr(not(test), unsafe(export_name = concat!("P", stringify!($name))))]
             #[allow(non_snake_case, dead_code)]
             unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r {
+                settle_burst(stringify!($name));
                 // SAFETY: the caller's duty is the body's.
                 unsafe { $body(Via::Pmpi, $($a),*) }
             }
@@ -52,6 +55,15 @@ macro_rules! make_exports {
 }
 
 mpi_table!(make_exports);
+
+/// Post deferred sends before a call of this `name`, unless it belongs to their burst.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "the name is known at compile time")]
+fn settle_burst(name: &str) {
+    if transfer::burst::open() && !matches!(name, "MPI_Isend" | "MPI_Issend" | "MPI_Irsend" | "MPI_Irecv") {
+        transfer::burst::flush();
+    }
+}
 
 /// Run `work`, which has no effect that the program could see, and stop a panic of ours. If the system MPI has to be asked for the
 /// datatype, `work` runs again afterwards.

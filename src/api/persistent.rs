@@ -1,5 +1,5 @@
-//! Starting persistent requests (MPI-4.1 section 3.9), which `immediate` makes over a packed buffer of ours: packed at each start, unpacked at
-//! each completion (`request`).
+//! Starting persistent requests (MPI-4.1 section 3.9), which `immediate` makes over a packed buffer of ours: packed at each start, all that
+//! one call starts together, and unpacked at each completion (`request`).
 
 use super::{finish, request};
 use crate::mpi::{MPI_Request, Via, family, next};
@@ -34,7 +34,7 @@ unsafe fn starting(count: c_int, requests: *const MPI_Request, system: impl FnOn
     let packed = finish(family().comm_self(), || {
         // SAFETY: the caller's duty.
         list = pending::persistent(unsafe { request::keys(count, requests) });
-        list.iter().try_for_each(|pending| pending.pack())
+        Pending::pack_all(&list).into_iter().collect()
     });
     if packed != 0 {
         return packed;

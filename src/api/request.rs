@@ -7,9 +7,9 @@
 use super::finish;
 use crate::mpi::status::{self, Spare, Statuses};
 use crate::mpi::{MPI_Request, MPI_Status, Via, family, next, request};
-use crate::state;
-use crate::transfer::orphans;
-use crate::transfer::pending::{self, Claim};
+use crate::transfer::pending::{self, Claim, Life};
+use crate::transfer::{Arrived, Incoming, orphans};
+use crate::{report, state};
 use std::ffi::c_int;
 
 /// Whether any request may be ours.
@@ -31,7 +31,7 @@ pub(super) unsafe fn keys(count: c_int, requests: *const MPI_Request) -> impl It
 /// The requests of one call that are ours.
 struct Watch {
     claims: Vec<Claim>,
-    requests: *const MPI_Request,
+    requests: *mut MPI_Request,
 }
 
 impl Watch {
@@ -39,7 +39,7 @@ impl Watch {
     ///
     /// # Safety
     /// `requests` is an array of `count` requests until after the call.
-    unsafe fn new(via: Via, count: c_int, requests: *const MPI_Request) -> Self {
+    unsafe fn new(via: Via, count: c_int, requests: *mut MPI_Request) -> Self {
         let mut claims = Vec::new();
         finish(family().comm_self(), || {
             let polled = orphans::poll();
@@ -55,11 +55,18 @@ impl Watch {
         self.claims.iter().any(|claim| claim.pending.receives())
     }
 
-    /// Whether the call has freed the request: a request that is complete and not persistent, or one that failed.
+    /// Whether the request is gone: one that is complete and not persistent, or one that failed.
     fn freed(&self, claim: &Claim, rc: c_int) -> bool {
-        if rc == 0 {
-            return !claim.pending.persistent();
+        match claim.pending.life() {
+            Life::Deferred => true, // by us
+            Life::Once | Life::Persistent if rc != 0 => self.replaced(claim),
+            Life::Once => true,
+            Life::Persistent => false,
         }
+    }
+
+    /// Whether the call has replaced the handle, by the null handle.
+    fn replaced(&self, claim: &Claim) -> bool {
         // SAFETY: the claim's index lies in the array.
         unsafe { MPI_Request::read(self.requests, claim.index) }.key() != claim.key
     }
@@ -71,8 +78,8 @@ impl Watch {
             // SAFETY: a call that reports a receive has filled its status.
             claim.pending.receives() && unsafe { status::error(status) } == family().constants().err_pending
         };
-        self.freed(claim, -1)
-            || claim.pending.persistent()
+        self.replaced(claim)
+            || claim.pending.life() != Life::Once
                 && !status.is_some_and(pending)
                 && request::idle(MPI_Request(claim.key))
     }
@@ -81,6 +88,7 @@ impl Watch {
     /// `MPI_ERROR` field of a reported status tells which requests succeeded.
     fn finish(self, rc: c_int, reported: impl Fn(usize) -> Option<*const MPI_Status>) -> c_int {
         let unpacked = finish(family().comm_self(), || {
+            let since = report::clock();
             let done = |claim: &&Claim| {
                 let status = reported(claim.index);
                 if rc == 0 { status.is_some() } else { self.over(claim, status) }
@@ -88,21 +96,29 @@ impl Watch {
             let claims: Vec<&Claim> = self.claims.iter().filter(done).collect();
             pending::settle(claims.iter().map(|claim| (*claim, self.freed(claim, rc))));
             let mut result = Ok(());
-            // What a send has for a status may be MPI_STATUSES_IGNORE, and there is nothing to do for it.
-            for claim in claims.into_iter().filter(|claim| claim.pending.receives()) {
-                let Some(status) = reported(claim.index) else { continue };
-                // SAFETY: the call reports the request, so its status is filled.
-                if rc != 0 && unsafe { status::error(status) } != 0 {
-                    continue;
-                }
-                // SAFETY: as above.
-                let delivered = claim.pending.deliver(|| unsafe { status::received(status) });
-                result = result.and(delivered);
+            for claim in claims.iter().filter(|claim| claim.pending.life() == Life::Deferred) {
+                // SAFETY: the claim's index lies in the array.
+                unsafe { request::free_completed(self.requests, claim.index, claim.key) };
+                result = result.and(claim.pending.failure());
             }
-            result
+            let arrived: Vec<Arrived<'_>> =
+                claims.iter().filter_map(|claim| arrived(claim, rc, reported(claim.index))).collect();
+            if arrived.is_empty() { result } else { result.and(Incoming::finish_all(&arrived, since)) }
         });
         if rc == 0 { unpacked } else { rc }
     }
+}
+
+/// What a completed request of ours has received. What a send has for a status may be `MPI_STATUSES_IGNORE`, and there is nothing to
+/// do for it.
+fn arrived(claim: &Claim, rc: c_int, status: Option<*const MPI_Status>) -> Option<Arrived<'_>> {
+    let status = status.filter(|_| claim.pending.receives())?;
+    // SAFETY: the call reports the request, so its status is filled.
+    if rc != 0 && unsafe { status::error(status) } != 0 {
+        return None;
+    }
+    // SAFETY: as above.
+    claim.pending.arrived(|| unsafe { status::received(status) })
 }
 
 pub(super) unsafe fn wait(via: Via, request: *mut MPI_Request, status: *mut MPI_Status) -> c_int {

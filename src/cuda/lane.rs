@@ -180,6 +180,7 @@ impl Lane<'_> {
                 null(),
             )
         }?;
+        crate::report::launched();
         self.parts.value = value;
         self.last = if report { Last::Report } else { Last::Other };
         Ok(())

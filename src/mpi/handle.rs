@@ -39,6 +39,14 @@ macro_rules! words {
                 })
             }
 
+            /// Where the handle at `index` of a C array lies.
+            pub fn place(array: *mut Self, index: usize) -> *mut Self {
+                match family() {
+                    Family::Mpich => array.cast::<u32>().wrapping_add(index).cast(),
+                    Family::OpenMpi | Family::Standard => array.cast::<usize>().wrapping_add(index).cast(),
+                }
+            }
+
             /// Store the handle in a program's variable.
             ///
             /// # Safety

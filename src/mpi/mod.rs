@@ -15,8 +15,10 @@ pub mod handle;
 pub mod keyval;
 pub mod library;
 pub mod next;
+pub mod relay;
 pub mod request;
 pub mod status;
+pub mod threads;
 pub mod wire;
 
 pub use family::{Family, family};

@@ -3,7 +3,7 @@
 use super::family::family;
 use super::handle::MPI_Request;
 use super::status::{Received, Spare};
-use super::{next, status};
+use super::{library, next, status};
 use std::ffi::c_int;
 
 /// A live request of the system's that the program has given up.
@@ -69,6 +69,19 @@ impl Owned {
     }
 }
 
+/// Start a persistent request.
+pub fn start(request: MPI_Request) -> c_int {
+    let mut owned = Owned::new(request);
+    // SAFETY: the variable holds a live, inactive request.
+    unsafe { next::MPI_Start(super::Via::Pmpi, owned.variable()) }
+}
+
+/// Whether `MPI_Isend` and `PMPI_Isend` behind us are of different libraries: a profiling tool.
+pub fn tool_behind() -> bool {
+    let file = |name| library::file_of(library::find(name));
+    file(c"MPI_Isend") != file(c"PMPI_Isend")
+}
+
 /// Whether a live request has nothing under way: complete, or persistent and inactive.
 pub fn idle(request: MPI_Request) -> bool {
     let (mut flag, mut status): (c_int, Spare) = (0, Spare::default());
@@ -76,4 +89,17 @@ pub fn idle(request: MPI_Request) -> bool {
     let rc =
         unsafe { next::MPI_Request_get_status(super::Via::Pmpi, request, &raw mut flag, status.place()) };
     rc == 0 && flag != 0
+}
+
+/// Free a persistent request that is complete, if the program's variable still holds it; the null handle takes its place.
+///
+/// # Safety
+/// `requests` is a program's array with a place at `index`.
+pub unsafe fn free_completed(requests: *mut MPI_Request, index: usize, key: usize) {
+    // SAFETY: the caller's duty.
+    if unsafe { MPI_Request::read(requests, index) }.key() == key {
+        let variable = MPI_Request::place(requests, index);
+        // SAFETY: the variable holds a live request.
+        unsafe { next::MPI_Request_free(super::Via::Pmpi, variable) };
+    }
 }

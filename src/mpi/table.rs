@@ -13,6 +13,7 @@ macro_rules! mpi_table {
         $m! {
             hook fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int => setup::init;
             hook fn MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) -> c_int => setup::init_thread;
+            hook fn MPI_Query_thread(provided: *mut c_int) -> c_int => setup::query_thread;
             hook fn MPI_Finalize() -> c_int => setup::finalize;
 
             hook fn MPI_Type_commit(datatype: *mut MPI_Datatype) -> c_int => types::commit;

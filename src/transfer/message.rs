@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::choose::{Case, Way, choose, machine};
+use super::fused::{self, Part};
 use super::object::Object;
 use super::{Stop, copy, device, oneshot, staged};
 use crate::config::{self, Method};
@@ -14,9 +15,11 @@ use crate::mpi::status::Received;
 use crate::mpi::wire::Wire;
 use crate::mpi::{MPI_Comm, MPI_Datatype};
 use crate::pack::exec::LIBRARY;
+use crate::pack::kernel::Direction;
 use crate::pool::Buffer;
 use crate::reason::Reason;
 use crate::report::{self, Call, Means};
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::time::Instant;
 
@@ -31,10 +34,10 @@ pub enum Reach {
 
 /// Packed bytes on their way out or in.
 #[derive(Debug)]
-struct Packed {
-    object: Object,
-    way: Way,
-    buffer: Buffer,
+pub(super) struct Packed {
+    pub(super) object: Object,
+    pub(super) way: Way,
+    pub(super) buffer: Buffer,
     wire: Wire,
     since: Option<Instant>,
 }
@@ -46,6 +49,11 @@ impl Packed {
             Way::Pack(method) => method.into(),
         }
     }
+
+    /// All of it.
+    fn whole(&self) -> Part<'_> {
+        Part { packed: self, layout: Cow::Borrowed(self.object.layout()) }
+    }
 }
 
 /// A message that is packed and ready to be sent.
@@ -55,6 +63,30 @@ pub struct Outgoing(Packed);
 /// A receive into a buffer of ours, to be unpacked once the message is there.
 #[derive(Debug)]
 pub struct Incoming(Packed);
+
+/// A receive that is complete.
+#[derive(Debug)]
+pub struct Arrived<'a> {
+    /// The receive.
+    pub incoming: &'a Incoming,
+    /// The function that made it.
+    pub call: Call,
+    /// What it delivered.
+    pub received: Received,
+}
+
+impl<'a> Arrived<'a> {
+    /// What is to be unpacked, and its bytes.
+    fn part(&self) -> (Part<'a>, i64) {
+        let all = self.incoming.0.whole();
+        let size = all.layout.size();
+        let bytes = self.received.bytes.min(size);
+        if bytes == size {
+            return (all, bytes);
+        }
+        (Part { layout: Cow::Owned(all.layout.prefix(bytes)), ..all }, bytes)
+    }
+}
 
 macro_rules! arguments {
     ($($name:ident: $pointer:ty),*) => { $(
@@ -116,7 +148,8 @@ fn room(entered: &cuda::Entered, object: &Object, way: Way) -> Result<Buffer, Cu
 }
 
 /// What a kernel answers that should reach ordinary host memory.
-const OUT_OF_REACH: CudaError = CudaError { call: "cuMemHostGetDevicePointer_v2", code: OUT_OF_MEMORY };
+pub(super) const OUT_OF_REACH: CudaError =
+    CudaError { call: "cuMemHostGetDevicePointer_v2", code: OUT_OF_MEMORY };
 
 /// Pack `object` into a buffer that [`room`] made, for this way or another.
 fn fill(entered: &cuda::Entered, object: &Object, way: Way, buffer: &Buffer) -> Result<(), CudaError> {
@@ -180,13 +213,45 @@ impl Outgoing {
     /// # Errors
     /// What to raise.
     pub fn pack(&self) -> Result<(), Raise> {
-        let Packed { object, way, buffer, .. } = &self.0;
-        let done = cuda::enter(&object.place, &LIBRARY)
-            .and_then(|entered| way.attempt(|way| fill(&entered, object, way, buffer)));
-        done.map_err(|error| {
+        self.fill().map_err(|error| {
             tracing::debug!(%error, "the data of a persistent send could not be packed");
             if error.code == cuda::error::OUT_OF_MEMORY { Raise::NoMemory } else { Raise::Other }
         })
+    }
+
+    /// Pack the data of a message that is about to be sent.
+    ///
+    /// # Errors
+    /// What happens instead.
+    pub fn packed(&self) -> Result<(), Stop> {
+        self.fill().map_err(|error| Stop::cuda(error, self.0.object.reachable()))
+    }
+
+    fn fill(&self) -> Result<(), CudaError> {
+        let Packed { object, way, buffer, .. } = &self.0;
+        cuda::enter(&object.place, &LIBRARY)
+            .and_then(|entered| way.attempt(|way| fill(&entered, object, way, buffer)))
+    }
+
+    /// Packed bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.object.bytes()
+    }
+
+    /// Pack the data of all messages as it is now, by one launch where that can be.
+    ///
+    /// # Errors
+    /// What to raise, for each message.
+    pub fn pack_all(messages: &[&Self]) -> Vec<Result<(), Raise>> {
+        let moved = match messages {
+            [_] => Vec::new(),
+            _ => {
+                let parts: Vec<Part<'_>> = messages.iter().map(|out| out.0.whole()).collect();
+                fused::run(&parts, Direction::Pack)
+            }
+        };
+        let moved = moved.into_iter().chain(std::iter::repeat(false));
+        messages.iter().zip(moved).map(|(out, moved)| if moved { Ok(()) } else { out.pack() }).collect()
     }
 
     /// When the message was prepared, if calls are counted.
@@ -209,6 +274,33 @@ impl Incoming {
     /// When the receive was prepared, if calls are counted.
     pub fn since(&self) -> Option<Instant> {
         self.0.since
+    }
+
+    /// Unpack what each receive delivered, and nothing else, by one launch where that can be.
+    ///
+    /// # Errors
+    /// What to raise: the last failure.
+    pub fn finish_all(receives: &[Arrived<'_>], since: Option<Instant>) -> Result<(), Raise> {
+        if let [one] = receives {
+            return one.incoming.finish(one.call, one.received, since);
+        }
+        let mut since = since;
+        let (parts, bytes): (Vec<Part<'_>>, Vec<i64>) =
+            receives.iter().map(Arrived::part).filter(|(_, bytes)| *bytes > 0).unzip();
+        let moved = fused::run(&parts, Direction::Unpack);
+        let mut result = Ok(());
+        let mut moved = moved.into_iter().zip(bytes);
+        for Arrived { incoming, call, received } in receives {
+            match if received.bytes > 0 { moved.next() } else { None } {
+                // The time is that of all of them.
+                Some((true, bytes)) => {
+                    let since = since.take().or_else(|| report::clock());
+                    report::done(*call, incoming.0.means(), bytes.unsigned_abs(), since);
+                }
+                _ => result = result.and(incoming.finish(*call, *received, report::clock())),
+            }
+        }
+        result
     }
 
     /// Unpack what was received, and nothing else.

@@ -1,15 +1,18 @@
 //! What becomes of a call once its arguments look like ours: whose buffer it is, by which method the bytes move.
 //!
 //! [`object`] finds the program's data, [`choose`] picks the method, [`device`], [`oneshot`], [`staged`] and [`copy`] are
-//! the methods, [`message`] makes them into arguments of the system's call, [`packing`] serves `MPI_Pack` and `MPI_Unpack`.
-//! [`pending`] keeps messages whose request the program holds, [`orphans`] those whose request it has freed.
+//! the methods, [`fused`] runs many messages' at once, [`message`] makes them into arguments of the system's call, [`packing`] serves `MPI_Pack` and `MPI_Unpack`.
+//! [`pending`] keeps messages whose request the program holds, [`orphans`] those whose request it has freed. [`burst`] defers sends that are
+//! packed together, [`watchdog`] sees to it that none waits for a call that never comes.
 //!
 //! The invariant: until the system MPI was called nothing has happened that the program could see, so whatever goes wrong is a
 //! [`Stop`]; and a device pointer reaches only an MPI that takes it.
 
+pub mod burst;
 pub mod choose;
 mod copy;
 mod device;
+mod fused;
 mod message;
 mod object;
 mod oneshot;
@@ -17,8 +20,9 @@ pub mod orphans;
 pub mod packing;
 pub mod pending;
 mod staged;
+mod watchdog;
 
-pub use message::{Incoming, Outgoing, Reach, incoming, outgoing, outgoing_later};
+pub use message::{Arrived, Incoming, Outgoing, Reach, incoming, outgoing, outgoing_later};
 
 use crate::cuda::{self, CudaError};
 use crate::mpi::aware::cuda_aware;

@@ -25,12 +25,13 @@
 //! the MPI or the driver is called.
 #![forbid(unsafe_code)]
 
-use super::{Incoming, Outgoing};
+use super::{Arrived, Incoming, Outgoing};
 use crate::mpi::Via;
 use crate::mpi::comm::Raise;
 use crate::mpi::status::Received;
 use crate::report::{self, Call};
 use crate::typecache::ByHandle;
+use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
@@ -43,9 +44,20 @@ pub enum Message {
     Out(Outgoing),
     /// A receive.
     In(Incoming),
-    /// Nothing, to test the table without a device.
-    #[cfg(test)]
+    /// What the system sends from where it lies; or nothing, to test the table without a device.
     Nothing,
+}
+
+/// How long a request lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// Until the operation is complete.
+    Once,
+    /// Until the program frees it.
+    Persistent,
+    /// The program knows it as [`Once`](Self::Once), but it is one of the system's persistent requests, whose start was deferred
+    /// ([`burst`](super::burst)): whoever completes it frees it.
+    Deferred,
 }
 
 impl From<Outgoing> for Message {
@@ -66,26 +78,28 @@ pub struct Pending {
     /// The function that made the request.
     call: Call,
     message: Message,
-    persistent: bool,
+    life: Life,
     /// Whether an operation is under way, or complete and not yet told to the program.
     active: AtomicBool,
     /// Whether the operation's data was unpacked before its completion was told.
     delivered: AtomicBool,
     /// The thread in which a call is completing the request; 0: none.
     claimed: AtomicUsize,
+    /// What went wrong when a deferred send was to be started. Its completion raises it.
+    failure: OnceCell<Raise>,
 }
 
 /// A number of the calling thread, which is not 0.
-fn thread() -> usize {
+pub(super) fn thread() -> usize {
     thread_local!(static OWN: u8 = const { 0 });
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
 impl Pending {
-    fn new(call: Call, message: Message, persistent: bool) -> Arc<Self> {
-        let [active, delivered] = [!persistent, false].map(AtomicBool::new);
-        let claimed = AtomicUsize::new(0);
-        Arc::new(Self { call, message, persistent, active, delivered, claimed })
+    fn new(call: Call, message: Message, life: Life) -> Arc<Self> {
+        let [active, delivered] = [life != Life::Persistent, false].map(AtomicBool::new);
+        let (claimed, failure) = (AtomicUsize::new(0), OnceCell::new());
+        Arc::new(Self { call, message, life, active, delivered, claimed, failure })
     }
 
     /// Whether it is a receive, which needs a status to be unpacked.
@@ -93,9 +107,19 @@ impl Pending {
         matches!(self.message, Message::In(_))
     }
 
-    /// Whether the request outlives its completion.
-    pub fn persistent(&self) -> bool {
-        self.persistent
+    /// How long the request lives.
+    pub fn life(&self) -> Life {
+        self.life
+    }
+
+    /// What to unpack now that the receive is complete, unless that was done already.
+    pub fn arrived(&self, received: impl FnOnce() -> Option<Received>) -> Option<Arrived<'_>> {
+        let Message::In(incoming) = &self.message else { return None };
+        if self.delivered.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        // A cancelled receive delivers nothing.
+        received().map(|received| Arrived { incoming, call: self.call, received })
     }
 
     /// Unpack what was received, unless that was done already.
@@ -103,25 +127,41 @@ impl Pending {
     /// # Errors
     /// What to raise.
     pub fn deliver(&self, received: impl FnOnce() -> Option<Received>) -> Result<(), Raise> {
-        let Message::In(incoming) = &self.message else { return Ok(()) };
-        if self.delivered.swap(true, Ordering::AcqRel) {
-            return Ok(());
-        }
         let since = report::clock();
-        // A cancelled receive delivers nothing.
-        received().map_or(Ok(()), |received| incoming.finish(self.call, received, since))
+        self.arrived(received).map_or(Ok(()), |arrived| Incoming::finish_all(&[arrived], since))
     }
 
-    /// Pack what a start of this persistent request sends.
+    /// Pack what starts of these requests send.
     ///
     /// # Errors
-    /// What to raise.
-    pub fn pack(&self) -> Result<(), Raise> {
-        let Message::Out(out) = &self.message else { return Ok(()) };
-        let since = report::clock();
-        out.pack()?;
-        out.sent(self.call, since);
-        Ok(())
+    /// What to raise, for each request.
+    pub fn pack_all(list: &[Arc<Self>]) -> Vec<Result<(), Raise>> {
+        let mut since = report::clock();
+        let messages: Vec<&Outgoing> = list.iter().filter_map(|pending| pending.outgoing()).collect();
+        let mut packed = Outgoing::pack_all(&messages).into_iter();
+        list.iter()
+            .map(|pending| {
+                let Some(out) = pending.outgoing() else { return Ok(()) };
+                packed.next().unwrap_or(Ok(()))?;
+                // The time is that of all of them.
+                out.sent(pending.call, since.take().or_else(report::clock));
+                Ok(())
+            })
+            .collect()
+    }
+
+    fn outgoing(&self) -> Option<&Outgoing> {
+        if let Message::Out(out) = &self.message { Some(out) } else { None }
+    }
+
+    /// A deferred send could not be started.
+    pub fn fail(&self, what: Raise) {
+        let _ = self.failure.set(what); // the first one is told
+    }
+
+    /// What went wrong when it was to be started.
+    pub fn failure(&self) -> Result<(), Raise> {
+        self.failure.get().map_or(Ok(()), |what| Err(*what))
     }
 
     /// The system has started this persistent request.
@@ -149,12 +189,19 @@ pub fn len() -> usize {
 
 /// Keep the message behind a request that is under way.
 pub fn post(key: usize, call: Call, message: impl Into<Message>) {
-    insert(key, Pending::new(call, message.into(), false));
+    insert(key, Pending::new(call, message.into(), Life::Once));
 }
 
 /// Keep the message behind a persistent request, which is not active yet.
 pub fn init(key: usize, call: Call, message: impl Into<Message>) {
-    insert(key, Pending::new(call, message.into(), true));
+    insert(key, Pending::new(call, message.into(), Life::Persistent));
+}
+
+/// Keep the message behind a request whose start is deferred.
+pub fn defer(key: usize, call: Call, message: Message) -> Arc<Pending> {
+    let pending = Pending::new(call, message, Life::Deferred);
+    insert(key, Arc::clone(&pending));
+    pending
 }
 
 fn insert(key: usize, pending: Arc<Pending>) {
@@ -183,7 +230,7 @@ pub fn forget(key: usize) {
 
 fn replaced(old: &Pending) {
     let seen = old.claimed.load(Ordering::Relaxed) != 0 || old.delivered.load(Ordering::Relaxed);
-    if old.receives() && !old.persistent && !seen {
+    if old.receives() && old.life == Life::Once && !seen {
         tracing::warn!("a receive was completed by a function that is not known here: its data is lost");
     }
 }
@@ -249,13 +296,14 @@ pub fn settle<'a>(claims: impl IntoIterator<Item = (&'a Claim, bool)>) {
 pub fn persistent(keys: impl IntoIterator<Item = usize>) -> Vec<Arc<Pending>> {
     let table = TABLE.lock();
     let ours = keys.into_iter().filter_map(|key| table.get(&key));
-    ours.filter(|pending| pending.persistent).map(Arc::clone).collect()
+    ours.filter(|pending| pending.life == Life::Persistent).map(Arc::clone).collect()
 }
 
 /// Take the entry of an inactive persistent request that is about to be freed.
 pub fn take_inactive(key: usize) -> Option<Arc<Pending>> {
     let mut table = TABLE.lock();
-    let idle = |pending: &Arc<Pending>| pending.persistent && !pending.active.load(Ordering::Acquire);
+    let idle =
+        |pending: &Arc<Pending>| pending.life == Life::Persistent && !pending.active.load(Ordering::Acquire);
     let taken = if table.get(&key).is_some_and(idle) { table.remove(&key) } else { None };
     LIVE.store(table.len(), Ordering::Relaxed);
     taken
