@@ -10,6 +10,7 @@
  * Every cell is checked after the first and the last exchange; the checksum is the one that halo3d prints.
  *
  * usage: mpirun -n 2 halo [--host] [--ptx rival.ptx] [--not-aware] [--n 64] [--r 2] [--iters 200] [--seconds 2]
+ *                             [--compute MILLISECONDS between the sends and the wait]
  */
 #include "bench.h"
 
@@ -129,6 +130,8 @@ static struct buffer buffer_of(size_t size)
     return b;
 }
 
+static double compute; /* seconds between the sends and the wait for them */
+
 static void exchange(enum way way)
 {
     gpu_ptr memory = (gpu_ptr)(uintptr_t)cube;
@@ -150,6 +153,8 @@ static void exchange(enum way way)
     }
     for (int k = 0; k < NEIGHBOURS; k++)
         PMPI_Isend(sent + part[k], (int)(part[k + 1] - part[k]), MPI_DOUBLE, to[k], k, cart, &requests[NEIGHBOURS + k]);
+    for (double end = now() + compute; now() < end;)
+        ;
     PMPI_Waitall(2 * NEIGHBOURS, requests, MPI_STATUSES_IGNORE);
     if (way == STAGED)
         GPU(cuMemcpyHtoDAsync_v2(arrives, received, (size_t)in.bytes, gpu.stream));
@@ -202,6 +207,7 @@ int main(int argc, char **argv)
     r = (int)number(argc, argv, "--r", 2);
     iterations = (int)number(argc, argv, "--iters", 200);
     seconds = number(argc, argv, "--seconds", 2);
+    compute = number(argc, argv, "--compute", 0) * 1e-3;
     if (n < 1 || r < 1 || r > n || iterations < 1 || iterations > MAX_ITERATIONS)
         bench_fail("options", "needs 1 <= r <= n and 1 to 1000 iterations");
     if (bench.on_device && !gpu.rival) {

@@ -6,11 +6,13 @@
  *
  *   mpicc -O2 halo3d.c -o halo3d -ldl
  *   mpirun -n 2 ./halo3d [--n 64] [--r 2] [--mode irecv|sendrecv] [--memory host|device|staged]
- *                        [--iters 20] [--seconds 5]
+ *                        [--iters 20] [--seconds 5] [--compute MILLISECONDS]
  *
  * --device is short for --memory device: the cube lies on the GPU (rank i of a node takes GPU i modulo their number),
  * reached through the driver that is opened at run time, so no CUDA is needed to build. `staged` is what one does when
  * MPI cannot read GPU memory: copy the cube to the host, exchange there, copy it back.
+ *
+ * --compute MS: that many milliseconds of work between MPI_Isend and MPI_Waitall, to see what of the exchange it hides.
  *
  * Every cell of the border, the interior and the guard space around the cube is checked after the first and after
  * the last exchange. Prints a checksum of all cells and the median time of an exchange (of its slowest rank).
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { GUARD = 64, NEIGHBOURS = 26, MAX_ITERATIONS = 1000 };
 
@@ -82,7 +85,7 @@ static void open_gpu(void)
 /* --------------------------------------------------------------------------------------------------- the simulation */
 
 static int n = 64, r = 2, iterations = 20, sendrecv, on_device, staged;
-static double seconds = 5;
+static double seconds = 5, compute; /* compute: seconds of it between the sends and the wait for them */
 static int rank, dims[3], coords[3], side; /* side = n + 2r cells, border included */
 static MPI_Comm cart;
 static size_t bytes;      /* of the cube and its guards */
@@ -196,6 +199,17 @@ static void make_types(void)
             }
 }
 
+/* Stands for the work on the cells inside, which need no border. */
+static void work(void)
+{
+    struct timespec at;
+    double end;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    end = (double)at.tv_sec + 1e-9 * (double)at.tv_nsec + compute;
+    while ((double)at.tv_sec + 1e-9 * (double)at.tv_nsec < end)
+        clock_gettime(CLOCK_MONOTONIC, &at);
+}
+
 static void exchange(void)
 {
     double *first = cube + GUARD;
@@ -211,6 +225,7 @@ static void exchange(void)
             MPI_Irecv(first, 1, recv_type[k], from[k], k, cart, &requests[k]);
         for (int k = 0; k < NEIGHBOURS; k++)
             MPI_Isend(first, 1, send_type[k], to[k], k, cart, &requests[NEIGHBOURS + k]);
+        work();
         MPI_Waitall(2 * NEIGHBOURS, requests, MPI_STATUSES_IGNORE);
     }
     if (staged) {
@@ -259,13 +274,15 @@ int main(int argc, char **argv)
             iterations = atoi(value);
         else if (strcmp(argv[i], "--seconds") == 0)
             seconds = atof(value);
+        else if (strcmp(argv[i], "--compute") == 0)
+            compute = atof(value) * 1e-3;
         else if (strcmp(argv[i], "--memory") == 0)
             memory = value;
         else if (strcmp(argv[i], "--mode") == 0 && (strcmp(value, "irecv") == 0 || strcmp(value, "sendrecv") == 0))
             sendrecv = value[0] == 's';
         else
             stop("usage: halo3d [--n N] [--r R] [--mode irecv|sendrecv] [--device | --memory host|device|staged] "
-                 "[--iters N] [--seconds S]");
+                 "[--iters N] [--seconds S] [--compute MS]");
         i++;
     }
     on_device = strcmp(memory, "device") == 0;
