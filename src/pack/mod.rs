@@ -3,6 +3,7 @@
 //! [`host`] does it with CPU loops, [`exec`] with kernels on a lane; [`plan`] and [`blocks`] say which kernels, [`kernel`]
 //! mirrors what they take, [`table`] brings tables of runs to devices. May use `ir`, `cuda` and `pool`. The invariant: the packed bytes are the type map's bytes in type-map order.
 
+pub mod batch;
 pub mod blocks;
 pub mod exec;
 pub mod host;
