@@ -177,7 +177,7 @@ mod tests {
     fn the_words_are_the_c_structures() {
         let mut list = List::new(512);
         list.push(&launch(index(0, Direction::Pack, false), 7));
-        let mut second = launch(index_mixed(Direction::Pack), 2000);
+        let mut second = launch(index_mixed(Direction::Pack), 0x7d0);
         second.args.strided.memory = 0x1111;
         second.args.strided.packed = 0x2222;
         second.args.strided.ndims = 2;
@@ -200,7 +200,7 @@ mod tests {
                 0x3333,
                 (-3_i64).cast_unsigned(),
                 4,
-                2000 | 8 << 32,
+                0x7d0 | 8 << 32,
                 5 | 2 << 8 | 1 << 16 | 1 << 24 | 3 << 32
             ]
         );
