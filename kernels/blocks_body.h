@@ -9,37 +9,37 @@
 #define TEMPI_MIXED_DEPTH 4
 
 /* Where words first, first + threads, ... lie but for the table's part, and which entries those are. A word past the
- * end takes the place of word 0: the table has no entry for it. */
-#define TEMPI_BLOCKS_LOCATE(NAME, DEPTH)                                                                         \
-    TEMPI_FN void NAME##_locate(const tempi_blocks *a, uint32_t first, uint32_t threads, uint64_t *memory,       \
+ * end takes the place of word 0: the table has no entry for it. S is what the argument, of type TYPE, says of strides. */
+#define TEMPI_BLOCKS_LOCATE(NAME, DEPTH, TYPE, S)                                                                \
+    TEMPI_FN void NAME##_locate(const TYPE *a, uint32_t first, uint32_t threads, uint64_t *memory,               \
                                 uint64_t *packed, uint32_t *entry)                                               \
     {                                                                                                            \
         uint32_t rest[DEPTH];                                                                                    \
         TEMPI_UNROLL                                                                                             \
         for (uint32_t j = 0; j < DEPTH; j++) {                                                                   \
             const uint32_t i = first + j * threads;                                                              \
-            rest[j] = i < a->s.words ? i : 0;                                                                    \
-            memory[j] = a->s.memory;                                                                             \
-            packed[j] = a->s.packed;                                                                             \
+            rest[j] = i < S.words ? i : 0;                                                                       \
+            memory[j] = S.memory;                                                                                \
+            packed[j] = S.packed;                                                                                \
             entry[j] = 0;                                                                                        \
         }                                                                                                        \
-        const uint32_t inner = a->s.ndims - 1;                                                                   \
+        const uint32_t inner = S.ndims - 1;                                                                      \
         TEMPI_NO_UNROLL                                                                                          \
         for (uint32_t k = 0; k < inner; k++) {                                                                   \
             TEMPI_UNROLL                                                                                         \
             for (uint32_t j = 0; j < DEPTH; j++) {                                                               \
                 const uint32_t i = rest[j];                                                                      \
-                rest[j] = (uint32_t)(((uint64_t)(i << 1) * a->s.dims[k].magic) >> 32) >> a->s.dims[k].shift;     \
-                const uint32_t index = i - rest[j] * a->s.dims[k].count;                                         \
-                memory[j] += index * (uint64_t)a->s.dims[k].stride;                                              \
-                packed[j] += index * (uint64_t)a->s.dims[k].packed;                                              \
+                rest[j] = (uint32_t)(((uint64_t)(i << 1) * S.dims[k].magic) >> 32) >> S.dims[k].shift;           \
+                const uint32_t index = i - rest[j] * S.dims[k].count;                                            \
+                memory[j] += index * (uint64_t)S.dims[k].stride;                                                 \
+                packed[j] += index * (uint64_t)S.dims[k].packed;                                                 \
                 entry[j] = k == a->at ? index : entry[j];                                                        \
             }                                                                                                    \
         }                                                                                                        \
         TEMPI_UNROLL                                                                                             \
         for (uint32_t j = 0; j < DEPTH; j++) {                                                                   \
-            memory[j] += rest[j] * (uint64_t)a->s.outer_stride;                                                  \
-            packed[j] += rest[j] * (uint64_t)a->s.outer_packed;                                                  \
+            memory[j] += rest[j] * (uint64_t)S.outer_stride;                                                     \
+            packed[j] += rest[j] * (uint64_t)S.outer_packed;                                                     \
             entry[j] = a->at == inner ? rest[j] : entry[j];                                                      \
         }                                                                                                        \
     }
@@ -58,7 +58,7 @@
 
 /* As TEMPI_BODY_OF_DEPTH. */
 #define TEMPI_EQUAL_BODY_OF_DEPTH(NAME, SIZE, DEPTH, FROM, TO)                                                   \
-    TEMPI_BLOCKS_LOCATE(NAME, DEPTH)                                                                             \
+    TEMPI_BLOCKS_LOCATE(NAME, DEPTH, tempi_blocks, a->s)                                                         \
     TEMPI_FN void NAME##_body(const tempi_blocks *a, uint32_t thread, uint32_t threads, uint32_t block,          \
                               uint32_t blocks)                                                                   \
     {                                                                                                            \
@@ -130,7 +130,7 @@ TEMPI_FN void tempi_run(uint64_t from, uint64_t to, uint32_t bytes, uint32_t lan
 
 /* `words` counts threads here: `lanes` neighbours share a run. */
 #define TEMPI_MIXED_BODY(NAME, FROM, TO)                                                                         \
-    TEMPI_BLOCKS_LOCATE(NAME, 1)                                                                                 \
+    TEMPI_BLOCKS_LOCATE(NAME, 1, tempi_blocks, a->s)                                                             \
     TEMPI_FN void NAME##_body(const tempi_blocks *a, uint32_t thread, uint32_t threads, uint32_t block,          \
                               uint32_t blocks)                                                                   \
     {                                                                                                            \

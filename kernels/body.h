@@ -88,17 +88,17 @@ typedef uint64_t tempi_sum_o64;
 #define TEMPI_BODY(NAME, SIZE, WIDTH, FROM, TO) TEMPI_BODY_OF_DEPTH(NAME, SIZE, TEMPI_DEPTH_##SIZE, WIDTH, FROM, TO)
 
 /* What one thread of a block does after the barrier: the block that finds itself last tells the host. */
-TEMPI_FN void tempi_finish(const tempi_strided *a, uint32_t blocks)
+TEMPI_FN void tempi_finish(uint64_t flag, uint64_t counter, uint32_t value, uint32_t blocks)
 {
-    if (a->flag == 0)
+    if (flag == 0)
         return;
     tempi_fence_system();
     if (blocks > 1) {
-        if (tempi_count_up(a->counter, blocks - 1) != blocks - 1)
+        if (tempi_count_up(counter, blocks - 1) != blocks - 1)
             return;
         tempi_fence_system();
     }
-    tempi_raise_flag(a->flag, a->value);
+    tempi_raise_flag(flag, value);
 }
 
 TEMPI_KERNELS(TEMPI_BODY)

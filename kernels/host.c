@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "batch.h"
 #include "blocks.h"
 #include "strided.h"
 
@@ -20,6 +21,10 @@ _Static_assert(offsetof(tempi_strided, ndims) == 40 && offsetof(tempi_strided, d
 _Static_assert(sizeof(tempi_blocks) == sizeof(tempi_strided) + 24, "tempi_blocks");
 _Static_assert(offsetof(tempi_blocks, table) == sizeof(tempi_strided), "tempi_blocks");
 _Static_assert(offsetof(tempi_blocks, shift) == sizeof(tempi_strided) + 16, "tempi_blocks");
+_Static_assert(sizeof(tempi_item) == 56 + 32 * (TEMPI_MAX_DIMS - 1) && offsetof(tempi_item, dims) == 56, "tempi_item");
+_Static_assert(offsetof(tempi_item, words) == 40 && offsetof(tempi_item, kind) == 48, "tempi_item");
+_Static_assert(sizeof(tempi_batch) == 4096 && offsetof(tempi_batch, here) == 40, "tempi_batch");
+_Static_assert(offsetof(tempi_batch, items) == 24 && offsetof(tempi_batch, list) == 32, "tempi_batch");
 
 typedef void *tempi_translate(uint64_t address, size_t bytes, int write);
 
@@ -61,8 +66,9 @@ static inline void tempi_raise_flag(uint64_t address, uint32_t value)
 
 #include "body.h"
 #include "blocks_body.h"
+#include "batch_body.h"
 
-/* The body of a kernel of either kind of argument, of which `blocks` is the longer and begins with the other. */
+/* The body of a kernel, by the kind of its argument. */
 typedef struct {
     const char *name;
     void (*strided)(const tempi_strided *, uint32_t, uint32_t, uint32_t, uint32_t);
@@ -72,28 +78,57 @@ typedef struct {
 #define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO) {#NAME, NAME##_body, NULL},
 #define TEMPI_EQUAL_ENTRY(NAME, SIZE, FROM, TO) {#NAME, NULL, NAME##_body},
 #define TEMPI_MIXED_ENTRY(NAME, FROM, TO) {#NAME, NULL, NAME##_body},
+#define TEMPI_BATCH_ENTRY(NAME) {#NAME, NULL, NULL},
 static const tempi_kernel kernels[] = {TEMPI_KERNELS(TEMPI_ENTRY) TEMPI_EQUAL_KERNELS(TEMPI_EQUAL_ENTRY)
-                                           TEMPI_MIXED_KERNELS(TEMPI_MIXED_ENTRY)};
+                                           TEMPI_MIXED_KERNELS(TEMPI_MIXED_ENTRY)
+                                               TEMPI_BATCH_KERNELS(TEMPI_BATCH_ENTRY)};
+
+static void run_strided(const tempi_kernel *kernel, uint32_t grid, uint32_t threads, const tempi_strided *a)
+{
+    for (uint32_t block = 0; block < grid; block++) {
+        for (uint32_t thread = 0; thread < threads; thread++)
+            kernel->strided(a, thread, threads, block, grid);
+        tempi_finish(a->flag, a->counter, a->value, grid);
+    }
+}
+
+static void run_blocks(const tempi_kernel *kernel, uint32_t grid, uint32_t threads, const tempi_blocks *a)
+{
+    for (uint32_t block = 0; block < grid; block++) {
+        for (uint32_t thread = 0; thread < threads; thread++)
+            kernel->blocks(a, thread, threads, block, grid);
+        tempi_finish(a->s.flag, a->s.counter, a->s.value, grid);
+    }
+}
+
+static void run_batch(uint32_t grid, uint32_t threads, const tempi_batch *b)
+{
+    for (uint32_t block = 0; block < grid; block++) {
+        tempi_slot slot;
+        uint64_t found = tempi_find(b, block);
+        memset(&slot, 0x5a, sizeof slot); /* what is not fetched is garbage on a device too */
+        for (uint32_t thread = 0; thread < threads; thread++)
+            tempi_fetch(b, found, &slot, thread, threads);
+        for (uint32_t thread = 0; thread < threads; thread++)
+            tempi_item_body(&slot.item, b->unpack, thread, threads, block - TEMPI_FIRST(found));
+        tempi_finish(b->flag, b->counter, b->value, grid);
+    }
+}
 
 /* Runs every thread of every block of the kernel called `name`. Not 0: there is no such kernel. */
 int tempi_kernel_run(const char *name, unsigned grid, unsigned block, const void *args, tempi_translate *addresses)
 {
-    tempi_blocks a = {0};
+    translate = addresses;
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         const tempi_kernel *kernel = &kernels[k];
         if (strcmp(kernel->name, name) != 0)
             continue;
-        memcpy(&a, args, kernel->blocks != NULL ? sizeof a : sizeof a.s);
-        translate = addresses;
-        for (uint32_t b = 0; b < grid; b++) {
-            for (uint32_t t = 0; t < block; t++) {
-                if (kernel->blocks != NULL)
-                    kernel->blocks(&a, t, block, b, grid);
-                else
-                    kernel->strided(&a.s, t, block, b, grid);
-            }
-            tempi_finish(&a.s, grid);
-        }
+        if (kernel->strided != NULL)
+            run_strided(kernel, grid, block, args);
+        else if (kernel->blocks != NULL)
+            run_blocks(kernel, grid, block, args);
+        else
+            run_batch(grid, block, args);
         return 0;
     }
     return 1;

@@ -7,6 +7,7 @@
 #define TEMPI_UNROLL _Pragma("unroll")
 #define TEMPI_NO_UNROLL _Pragma("nounroll")
 
+#include "batch.h"
 #include "blocks.h"
 #include "strided.h"
 
@@ -92,6 +93,7 @@ TEMPI_REGISTER(tempi_blocks_of_grid, "%nctaid.x")
 
 #include "body.h"
 #include "blocks_body.h"
+#include "batch_body.h"
 
 #define TEMPI_ENTRY_OF(NAME, TYPE, HEAD)                                                                         \
     extern "C" __attribute__((global)) void NAME(const TYPE a)                                                   \
@@ -99,13 +101,27 @@ TEMPI_REGISTER(tempi_blocks_of_grid, "%nctaid.x")
         NAME##_body(&a, tempi_thread(), tempi_threads(), tempi_block(), tempi_blocks_of_grid());                 \
         tempi_barrier();                                                                                         \
         if (tempi_thread() == 0)                                                                                 \
-            tempi_finish(HEAD, tempi_blocks_of_grid());                                                          \
+            tempi_finish(HEAD.flag, HEAD.counter, HEAD.value, tempi_blocks_of_grid());                           \
     }
 
-#define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_strided, &a)
-#define TEMPI_EQUAL_ENTRY(NAME, SIZE, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_blocks, &a.s)
-#define TEMPI_MIXED_ENTRY(NAME, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_blocks, &a.s)
+#define TEMPI_ENTRY(NAME, SIZE, WIDTH, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_strided, a)
+#define TEMPI_EQUAL_ENTRY(NAME, SIZE, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_blocks, a.s)
+#define TEMPI_MIXED_ENTRY(NAME, FROM, TO) TEMPI_ENTRY_OF(NAME, tempi_blocks, a.s)
+#define TEMPI_BATCH_ENTRY(NAME)                                                                                  \
+    extern "C" __attribute__((global)) void NAME(const tempi_batch b)                                            \
+    {                                                                                                            \
+        static __attribute__((shared)) tempi_slot slot;                                                          \
+        const uint64_t found = tempi_find(&b, tempi_block());                                                    \
+        tempi_fetch(&b, found, &slot, tempi_thread(), tempi_threads());                                          \
+        tempi_barrier();                                                                                         \
+        tempi_item_body(&slot.item, b.unpack, tempi_thread(), tempi_threads(),                                   \
+                        tempi_block() - TEMPI_FIRST(found));                                                     \
+        tempi_barrier();                                                                                         \
+        if (tempi_thread() == 0)                                                                                 \
+            tempi_finish(b.flag, b.counter, b.value, tempi_blocks_of_grid());                                    \
+    }
 
 TEMPI_KERNELS(TEMPI_ENTRY)
 TEMPI_EQUAL_KERNELS(TEMPI_EQUAL_ENTRY)
 TEMPI_MIXED_KERNELS(TEMPI_MIXED_ENTRY)
+TEMPI_BATCH_KERNELS(TEMPI_BATCH_ENTRY)

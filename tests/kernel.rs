@@ -11,11 +11,15 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use layouts::{Random, blocks as places, runs};
 use tempi::ir::{Blocks, Dim, Run as Place, Runs, Strided, Table};
 use tempi::pack::blocks;
 use tempi::pack::kernel::{Direction, KERNELS};
 use tempi::pack::plan::{Completion, Launch, Limits, launches};
 use tempi::pack::table::{Image, OnDevice};
+
+#[path = "common/layouts.rs"]
+mod layouts;
 
 type Translate = unsafe extern "C" fn(u64, usize, c_int) -> *mut c_void;
 type Run = unsafe extern "C" fn(*const c_char, c_uint, c_uint, *const c_void, Translate) -> c_int;
@@ -102,16 +106,6 @@ fn launch(launch: &Launch) {
     assert_eq!(status, 0);
 }
 
-/// Where every block lies (in memory, in the packed buffer), by the definition of a layout.
-fn blocks(layout: &Strided) -> Vec<(i64, i64)> {
-    let mut all = vec![(layout.offset, 0)];
-    for d in &layout.dims {
-        let repeat = |&(m, p): &(i64, i64)| (0..d.count).map(move |i| (m + i * d.stride, p + i * d.packed));
-        all = all.iter().flat_map(repeat).collect();
-    }
-    all
-}
-
 const MEMORY: u64 = 0x7f00_0000_0000;
 const PACKED: u64 = 0x7f80_0000_0000;
 const SYNC: u64 = 0x7fc0_0000_0000;
@@ -119,7 +113,7 @@ const SYNC: u64 = 0x7fc0_0000_0000;
 /// Runs the plan both ways (not into blocks that overlap) and compares every byte. `memory_at` and `packed_at`: where
 /// the buffers start, from 16-byte alignment. Returns the launches that one way takes, and the last kernel's name.
 fn check(layout: &Strided, memory_at: u64, packed_at: u64, limits: Limits) -> (usize, &'static str) {
-    let positions = blocks(layout);
+    let positions = places(layout);
     let low = positions.iter().map(|p| p.0).min().unwrap();
     let high = positions.iter().map(|p| p.0).max().unwrap() + layout.block;
     assert_eq!(layout.size, layout.block * i64::try_from(positions.len()).unwrap());
@@ -179,56 +173,6 @@ fn check(layout: &Strided, memory_at: u64, packed_at: u64, limits: Limits) -> (u
         assert!(regions[1].bytes() == packed_bytes, "packed after {direction:?} of {layout:?}");
     }
     (made, name)
-}
-
-/// Xorshift: the same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Between low and high, both included.
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + i64::try_from(self.next() % (high - low + 1).cast_unsigned()).unwrap()
-    }
-
-    fn permutation(&mut self, len: usize) -> Vec<usize> {
-        let mut all = (0..len).collect::<Vec<_>>();
-        for i in (1..len).rev() {
-            let other = usize::try_from(self.next() % (i as u64 + 1)).unwrap();
-            all.swap(i, other);
-        }
-        all
-    }
-
-    /// A layout of `ndims` dimensions with every position a multiple of `word`. Without `alias`, blocks do not overlap.
-    fn layout(&mut self, ndims: usize, word: i64, longest: i64, alias: bool) -> Strided {
-        let block = word * self.between(1, 5);
-        let mut dims = vec![Dim { count: 0, stride: 0, packed: 0 }; ndims];
-        let mut reach = block;
-        for k in self.permutation(ndims) {
-            dims[k].count = self.between(2, longest);
-            dims[k].packed = reach;
-            reach *= dims[k].count;
-        }
-        let size = reach;
-        reach = block;
-        for d in &mut dims {
-            let stride = reach + word * self.between(0, 3);
-            reach = stride * d.count;
-            d.stride = if self.between(0, 3) == 0 { -stride } else { stride };
-            if alias && self.between(0, 3) == 0 {
-                d.stride = word * self.between(0, 1);
-            }
-        }
-        dims.sort_by_key(|d| (d.stride.abs(), d.packed));
-        Strided { offset: word * self.between(-50, 50), block, dims, size }
-    }
 }
 
 #[test]
@@ -397,30 +341,6 @@ fn grids_fit_the_machine() {
 
 const TABLE: u64 = 0x7fa0_0000_0000;
 
-/// Where every run lies (in memory, in the packed buffer, bytes), by the definition of a layout.
-fn runs(layout: &Blocks) -> Vec<(i64, i64, i64)> {
-    let mut places = vec![(layout.offset, 0)];
-    for d in &layout.dims {
-        let repeat = |&(m, p): &(i64, i64)| (0..d.count).map(move |i| (m + i * d.stride, p + i * d.packed));
-        places = places.iter().flat_map(repeat).collect();
-    }
-    let mut all = Vec::new();
-    for (m, mut p) in places {
-        if let Runs::Mixed(runs) = layout.table.runs() {
-            for run in runs {
-                all.push((m + run.offset, p, run.bytes));
-                p += run.bytes;
-            }
-            continue;
-        }
-        for index in 0..layout.table.len() {
-            all.push((m + layout.table.offset(index).unwrap(), p, layout.block));
-            p += layout.packed;
-        }
-    }
-    all
-}
-
 /// As `check`, for a table of runs. Returns the launches that one way takes.
 fn check_blocks(layout: &Blocks, memory_at: u64, packed_at: u64, limits: Limits) -> usize {
     let runs = runs(layout);
@@ -488,49 +408,6 @@ fn check_blocks(layout: &Blocks, memory_at: u64, packed_at: u64, limits: Limits)
         assert_eq!(regions[3].bytes()[..8], [77, 0, 0, 0, 0, 0, 0, 0], "the flag, and the counter at rest");
     }
     made
-}
-
-impl Random {
-    /// Runs at random places, every position a multiple of `word`; apart or on top of each other. Repeated in some
-    /// dimensions, those of equal runs within an entry too.
-    fn blocks(&mut self, word: i64, mixed: bool) -> Blocks {
-        let n = self.between(2, 40);
-        let apart = self.between(0, 3) > 0;
-        let most = if self.between(0, 5) == 0 { 200 } else { 9 };
-        let longest = self.between(1, most);
-        let block = word * self.between(1, longest);
-        let inner = if mixed || self.between(0, 1) == 0 {
-            vec![]
-        } else {
-            vec![Dim { count: 3, stride: block + word * self.between(0, 2), packed: block }]
-        };
-        let packed = inner.iter().fold(block, |size, dim| size * dim.count);
-        let room = inner.iter().fold(longest * word, |_, dim| dim.count * dim.stride).max(longest * word);
-        let mut order = self.permutation(usize::try_from(n).unwrap());
-        let mut places = Vec::new();
-        for place in order.drain(..) {
-            let place = i64::try_from(place).unwrap();
-            let offset = if apart { place * (room + word) } else { word * self.between(-20, 20) };
-            let bytes = if mixed { word * self.between(1, longest) } else { block };
-            places.push(Place { offset, bytes });
-        }
-        let table = if mixed {
-            Table::mixed(places).unwrap()
-        } else {
-            Table::equal(places.iter().map(|place| place.offset).collect())
-        };
-        let mut size = if mixed { table.bytes() } else { packed * n };
-        let mut dims = inner;
-        let mut reach = n * (room + word);
-        for _ in 0..self.between(0, 2) {
-            let count = self.between(2, 4);
-            dims.push(Dim { count, stride: reach + word * self.between(0, 3), packed: size });
-            reach = (reach + 3 * word) * count;
-            size *= count;
-        }
-        let (block, packed) = if mixed { (0, 0) } else { (block, packed) };
-        Blocks { offset: word * self.between(-50, 50), table: table.into(), block, packed, dims, size }
-    }
 }
 
 #[test]

@@ -4,6 +4,9 @@
 //! their flag. The stream is asked now and then as well, because a kernel that failed writes no flag. Depends on `calls`,
 //! `context`, `memory`. The invariant: a lane on the free list has nothing running and its counter is zero; one of which
 //! that cannot be said is destroyed.
+//!
+//! A lane also brings lists of words to the device for kernels that take more than an argument holds, and keeps the last few: a
+//! program that does the same again copies nothing.
 
 use std::ffi::c_void;
 use std::hint::spin_loop;
@@ -14,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use super::calls::{self, Handle};
 use super::context::{Entered, Pushed};
-use super::error::{CudaError, NOT_READY, UNKNOWN};
+use super::error::{CudaError, INVALID_VALUE, NOT_READY, UNKNOWN};
 use super::memory::{self, Block, Memory};
 
 /// A kernel's parameter, which carries what the kernel needs to report its end.
@@ -42,6 +45,48 @@ const PATIENCE: Duration = Duration::from_micros(20);
 /// How long a core is kept busy waiting before it is offered to others.
 const BUSY: Duration = Duration::from_millis(1);
 
+/// Words of the longest list.
+pub const LONGEST_LIST: usize = 8192;
+/// Lists that a lane keeps: packing and unpacking of two exchanges that take turns.
+const LISTS: usize = 4;
+
+/// A list on the device, and in page-locked memory to be copied from and compared with. Plain data, as [`Parts`].
+#[derive(Debug, Clone, Copy)]
+struct List {
+    host: Block,
+    device: Block,
+    /// Words that both hold; 0 while that is not sure.
+    words: usize,
+    /// Whether the copy may be under way.
+    copying: bool,
+}
+
+impl List {
+    fn new(current: &Pushed) -> Result<Self, CudaError> {
+        let bytes = LONGEST_LIST * size_of::<u64>();
+        let host = memory::allocate(current, Memory::Mapped, bytes)?;
+        let device = memory::allocate(current, Memory::Device, bytes).inspect_err(|_| {
+            // SAFETY: allocated above; nothing refers to it.
+            unsafe { memory::release(current, host) };
+        })?;
+        Ok(Self { host, device, words: 0, copying: false })
+    }
+
+    fn words(&self) -> &[u64] {
+        // SAFETY: the memory is aligned, lives until `destroy`, and so many words were written to it; nobody writes while the
+        // slice is borrowed.
+        unsafe { std::slice::from_raw_parts(self.host.address as *const u64, self.words) }
+    }
+
+    /// Gives both back to the driver.
+    fn destroy(self, current: &Pushed) {
+        // SAFETY: the lane's stream is idle or has failed, so nothing reads it any more.
+        unsafe { memory::release(current, self.device) };
+        // SAFETY: the same.
+        unsafe { memory::release(current, self.host) };
+    }
+}
+
 /// What a lane is made of. Plain data: owned by a [`Lane`] or by the context's free list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
@@ -50,6 +95,9 @@ pub(super) struct Parts {
     counter: Block,
     /// The value of the last report asked for; the flag's, once it has come.
     value: u32,
+    lists: [Option<List>; LISTS],
+    /// The list that gives way to the next one.
+    oldest: usize,
 }
 
 impl Parts {
@@ -78,7 +126,7 @@ impl Parts {
         let mut stream = 0;
         // SAFETY: `stream` is writable.
         unsafe { calls::stream_create(&raw mut stream, flags) }?;
-        let parts = Self { stream, flag, counter, value: 0 };
+        let parts = Self { stream, flag, counter, value: 0, lists: [None; LISTS], oldest: 0 };
         parts.word().store(0, Ordering::Relaxed);
         // SAFETY: the counter is device memory of more than one word; the launches that use it come later on this stream.
         if let Err(error) = unsafe { calls::memset_word(counter.device_address, 0, 1, stream) } {
@@ -104,6 +152,9 @@ impl Parts {
         unsafe { memory::release(current, self.counter) };
         // SAFETY: the same.
         unsafe { memory::release(current, self.flag) };
+        for list in self.lists.into_iter().flatten() {
+            list.destroy(current);
+        }
     }
 }
 
@@ -200,6 +251,42 @@ impl Lane<'_> {
         Ok(())
     }
 
+    /// The device address of a copy of `words`, for kernels that are queued on this lane before the next list is asked for. Queues
+    /// the copy, unless the lane has one from before.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` for more than [`LONGEST_LIST`] words; the driver's otherwise, with nothing queued.
+    pub fn list(&mut self, words: &[u64]) -> Result<u64, CudaError> {
+        const REFUSED: CudaError = CudaError { call: "cuMemcpyAsync", code: INVALID_VALUE };
+        if words.len() > LONGEST_LIST {
+            return Err(REFUSED);
+        }
+        if let Some(list) = self.parts.lists.iter().flatten().find(|list| list.words() == words) {
+            return Ok(list.device.device_address);
+        }
+        let place = self.parts.oldest;
+        if self.parts.lists.get(place).copied().flatten().is_some_and(|list| list.copying) {
+            self.wait()?;
+        }
+        let slot = self.parts.lists.get_mut(place).ok_or(REFUSED)?;
+        let list = match slot {
+            Some(list) => list,
+            None => slot.insert(List::new(self.entered.current())?),
+        };
+        list.words = 0;
+        // SAFETY: the list is as long as the longest, aligned to a page, nobody else's, and no copy from it is under way.
+        unsafe { words.as_ptr().copy_to_nonoverlapping(list.host.address as *mut u64, words.len()) };
+        // SAFETY: both are the lane's own, and stay until its stream is idle. Kernels that read what was there before come
+        // earlier on the stream.
+        unsafe {
+            calls::copy(list.device.address, list.host.address, size_of_val(words), self.parts.stream)
+        }?;
+        (list.words, list.copying) = (words.len(), true);
+        self.parts.oldest = (place + 1) % LISTS;
+        self.last = Last::Other;
+        Ok(list.device.device_address)
+    }
+
     /// Waits until everything that was queued has ended and its results can be read.
     ///
     /// # Errors
@@ -213,6 +300,9 @@ impl Lane<'_> {
         }
         if self.last != Last::Lost {
             self.last = Last::Nothing;
+        }
+        for list in self.parts.lists.iter_mut().flatten() {
+            list.copying = false;
         }
         Ok(())
     }

@@ -70,10 +70,7 @@ impl Leaf {
 
     /// Packed bytes.
     pub fn size(&self) -> i64 {
-        match self {
-            Self::Strided(strided) => strided.size,
-            Self::Blocks(blocks) => blocks.size,
-        }
+        self.as_ref().size()
     }
 
     /// Runs in all.
@@ -103,6 +100,14 @@ impl Leaf {
 }
 
 impl LeafRef<'_> {
+    /// Packed bytes.
+    pub fn size(self) -> i64 {
+        match self {
+            Self::Strided(strided) => strided.size,
+            Self::Blocks(blocks) => blocks.size,
+        }
+    }
+
     fn span(self) -> Option<(i64, i64)> {
         match self {
             Self::Strided(strided) => strided.span(),

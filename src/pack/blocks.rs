@@ -10,23 +10,13 @@ use super::table::{Entries, OnDevice};
 use crate::ir::{Blocks, Dim};
 
 /// Words that a thread has in flight, by log₂ of their bytes: `TEMPI_EQUAL_DEPTH_…` of `kernels/blocks_body.h`.
-const DEPTH: [u32; 5] = [4, 4, 4, 4, 2];
+pub(super) const DEPTH: [u32; 5] = [4, 4, 4, 4, 2];
 
 /// Threads that share a run at most.
 const WARP: i64 = 32;
 
 /// One kernel launch.
-#[derive(Clone, Copy, Debug)]
-pub struct Launch {
-    /// Place in [`KERNELS`](super::kernel::KERNELS).
-    pub kernel: usize,
-    /// Blocks.
-    pub grid: u32,
-    /// Threads of a block.
-    pub block: u32,
-    /// The kernel's argument.
-    pub args: BlocksArgs,
-}
+pub type Launch = super::plan::Launch<BlocksArgs>;
 
 /// A dimension of the iteration.
 #[derive(Clone, Copy, Debug)]

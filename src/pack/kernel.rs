@@ -1,6 +1,6 @@
-//! What the kernels take and which there are: the mirror of `kernels/strided.h` and `kernels/blocks.h`.
+//! What the kernels take and which there are: the mirror of `kernels/strided.h`, `blocks.h` and `batch.h`.
 //!
-//! Pure; depends on nothing. Invariant: [`Args`] and [`BlocksArgs`] have the C structures' layout (asserted below), and
+//! Pure; depends on nothing. Invariant: [`Args`], [`BlocksArgs`] and [`BatchArgs`] have the C structures' layout (asserted below), and
 //! [`KERNELS`] is the headers' lists in the headers' order.
 #![forbid(unsafe_code)]
 
@@ -36,6 +36,13 @@ impl Axis {
         #[expect(clippy::cast_possible_truncation, reason = "below 2^32, see above")]
         let magic = (1u64 << (31 + shift)).div_ceil(divisor as u64) as u32;
         Self { stride, packed, count, magic, shift, zero: 0 }
+    }
+
+    /// The words of the C structure, the byte order being little-endian.
+    fn words(self) -> [u64; AXIS_WORDS] {
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let [stride, packed] = [self.stride, self.packed].map(i64::cast_unsigned);
+        [stride, packed, pair(self.count, self.magic), pair(self.shift, self.zero)]
     }
 
     /// `x / count` as the kernels compute it, for x < 2³¹.
@@ -123,6 +130,110 @@ const _: () = {
     assert!(offset_of!(BlocksArgs, zero) == size_of::<Args>() + 20);
 };
 
+impl From<Args> for BlocksArgs {
+    /// The same with the table that a strided layout has: none.
+    fn from(strided: Args) -> Self {
+        Self { strided, at: u32::MAX, ..Self::default() }
+    }
+}
+
+/// Words of a dimension in a list.
+const AXIS_WORDS: usize = 4;
+
+/// Words of an item in a list without its dimensions.
+const HEAD_WORDS: usize = 7;
+
+/// Words of the longest item.
+pub const ITEM_WORDS: usize = HEAD_WORDS + AXIS_WORDS * (MAX_DIMS - 1);
+
+/// What a list says of one layout: `tempi_item` of `kernels/batch.h`, the head and the dimensions in use.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// What the layout's own kernel would take; its flag, counter and value play no part.
+    pub args: &'a BlocksArgs,
+    /// The layout's own kernel, which tells the kind of words.
+    pub kernel: usize,
+    /// Blocks of the grid that share it.
+    pub blocks: u32,
+}
+
+/// The kind of an item of different runs.
+pub const MIXED: u8 = 5;
+
+impl Item<'_> {
+    /// log₂ of the bytes of a word, or [`MIXED`].
+    pub fn kind(&self) -> u8 {
+        let kind = match self.kernel {
+            ..20 => self.kernel / 4,
+            20..30 => (self.kernel - 20) / 2,
+            _ => return MIXED,
+        };
+        u8::try_from(kind).unwrap_or(MIXED)
+    }
+
+    /// Appends the item's words to a list; returns how many.
+    pub fn write(&self, list: &mut Vec<u64>) -> usize {
+        let BlocksArgs { strided, table, .. } = self.args;
+        // A dimension that does not exist (u32::MAX) stays one: there are no 255.
+        let byte = |value: u32, place: u32| u64::from(value & 0xff) << (8 * place);
+        list.extend([
+            strided.memory,
+            strided.packed,
+            *table,
+            strided.outer_stride.cast_unsigned(),
+            strided.outer_packed.cast_unsigned(),
+            u64::from(strided.words) | u64::from(self.blocks) << 32,
+            u64::from(self.kind())
+                | byte(strided.ndims, 1)
+                | byte(self.args.at, 2)
+                | byte(self.args.wide, 3)
+                | byte(self.args.shift, 4),
+        ]);
+        let inner = strided.dims.iter().take((strided.ndims as usize).saturating_sub(1));
+        let dims = inner.len();
+        list.extend(inner.flat_map(|axis| axis.words()));
+        HEAD_WORDS + AXIS_WORDS * dims
+    }
+}
+
+/// Words of a list that the argument has room for.
+pub const HERE: usize = 507;
+
+/// The one argument of the kernel of many layouts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchArgs {
+    /// As in [`Args`].
+    pub flag: u64,
+    /// As in [`Args`].
+    pub counter: u64,
+    /// As in [`Args`].
+    pub value: u32,
+    /// 0: pack; 1: unpack.
+    pub unpack: u32,
+    /// Items of the list, at least one.
+    pub items: u32,
+    /// The word of the list at which its index begins.
+    pub index: u32,
+    /// Device address of the list; 0: it is here.
+    pub list: u64,
+    /// The list.
+    pub here: [u64; HERE],
+}
+
+const _: () = {
+    assert!(size_of::<BatchArgs>() == 4096);
+    assert!(offset_of!(BatchArgs, flag) == 0);
+    assert!(offset_of!(BatchArgs, counter) == 8);
+    assert!(offset_of!(BatchArgs, value) == 16);
+    assert!(offset_of!(BatchArgs, unpack) == 20);
+    assert!(offset_of!(BatchArgs, items) == 24);
+    assert!(offset_of!(BatchArgs, index) == 28);
+    assert!(offset_of!(BatchArgs, list) == 32);
+    assert!(offset_of!(BatchArgs, here) == 40);
+    assert!(size_of::<Axis>() == 8 * AXIS_WORDS);
+};
+
 /// Which way the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -132,8 +243,8 @@ pub enum Direction {
     Unpack,
 }
 
-/// The entry points of the module, in the order of [`index`], [`index_equal`] and [`index_mixed`].
-pub const KERNELS: [&CStr; 32] = [
+/// The entry points of the module, in the order of [`index`], [`index_equal`] and [`index_mixed`]; then [`BATCH`].
+pub const KERNELS: [&CStr; 33] = [
     c"tempi_pack_w1_o32",
     c"tempi_pack_w1_o64",
     c"tempi_unpack_w1_o32",
@@ -166,6 +277,7 @@ pub const KERNELS: [&CStr; 32] = [
     c"tempi_unpack_equal_w16",
     c"tempi_pack_mixed",
     c"tempi_unpack_mixed",
+    c"tempi_move",
 ];
 
 /// The module that holds [`KERNELS`]: PTX 5.0 for `sm_60`, which any driver since CUDA 8 compiles for any GPU
@@ -195,6 +307,9 @@ pub const fn index_mixed(direction: Direction) -> usize {
     30 + matches!(direction, Direction::Unpack) as usize
 }
 
+/// The place in [`KERNELS`] of the kernel of many layouts.
+pub const BATCH: usize = 32;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,7 +329,25 @@ mod tests {
     }
 
     #[test]
-    fn the_last_kernels_are_the_mixed_ones() {
+    fn kinds_are_the_kernels_words() {
+        let args = BlocksArgs::default();
+        for (kernel, name) in KERNELS[..BATCH].iter().enumerate() {
+            let name = name.to_str().unwrap();
+            let kind = Item { args: &args, kernel, blocks: 1 }.kind();
+            let expected = match name.split_once("_w") {
+                Some((_, rest)) => {
+                    let bytes: u32 = rest.split('_').next().unwrap().parse().unwrap();
+                    u8::try_from(bytes.ilog2()).unwrap()
+                }
+                None => MIXED,
+            };
+            assert_eq!(kind, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_last_kernels_are_the_mixed_ones_and_the_batch() {
+        assert_eq!(KERNELS[BATCH], c"tempi_move");
         assert_eq!(KERNELS[index_mixed(Direction::Pack)], c"tempi_pack_mixed");
         assert_eq!(KERNELS[index_mixed(Direction::Unpack)], c"tempi_unpack_mixed");
     }

@@ -8,5 +8,6 @@ pub mod blocks;
 pub mod exec;
 pub mod host;
 pub mod kernel;
+pub mod list;
 pub mod plan;
 pub mod table;

@@ -11,10 +11,10 @@ use crate::ir::{Dim, Strided};
 const DEPTH: [u32; 5] = [4, 4, 4, 4, 2];
 
 /// Threads of a block while the multiprocessors have at most one block each: more blocks, and so more of the machine.
-const FEW_THREADS: u32 = 256;
+pub(super) const FEW_THREADS: u32 = 256;
 
 /// Threads of a block otherwise: fewer blocks, and so fewer completions to count.
-const MANY_THREADS: u32 = 512;
+pub(super) const MANY_THREADS: u32 = 512;
 
 /// Blocks of [`MANY_THREADS`] that a multiprocessor runs at once.
 const RESIDENT: u32 = 2048 / MANY_THREADS;
@@ -46,12 +46,16 @@ impl Limits {
         if few <= multiprocessors {
             return (few, FEW_THREADS);
         }
+        (words.div_ceil(MANY_THREADS * depth).min(self.most(direction)), MANY_THREADS)
+    }
+
+    /// Blocks of [`MANY_THREADS`] that a launch has at most.
+    pub(super) fn most(self, direction: Direction) -> u32 {
         let waves = match direction {
             Direction::Pack => 8,
             Direction::Unpack => 16,
         };
-        let most = multiprocessors.saturating_mul(RESIDENT * waves);
-        (words.div_ceil(MANY_THREADS * depth).min(most), MANY_THREADS)
+        self.multiprocessors.max(1).saturating_mul(RESIDENT * waves)
     }
 }
 
@@ -68,7 +72,7 @@ pub struct Completion {
 
 /// One kernel launch.
 #[derive(Clone, Copy, Debug)]
-pub struct Launch {
+pub struct Launch<A = Args> {
     /// Place in [`KERNELS`](super::kernel::KERNELS).
     pub kernel: usize,
     /// Blocks.
@@ -76,7 +80,7 @@ pub struct Launch {
     /// Threads of a block.
     pub block: u32,
     /// The kernel's argument.
-    pub args: Args,
+    pub args: A,
 }
 
 /// The launches that move `layout` between the buffer at `memory` (the buffer argument of the MPI call, from which

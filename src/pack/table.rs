@@ -2,7 +2,7 @@
 //!
 //! A copy is made at the table's first use in a context, lies in a buffer of the pool, and goes back there with the
 //! table, which lives as long as any layout that uses it. Uses `ir`, `pool` and `cuda`. The invariant: what is kept
-//! of all tables together stays below [`KEPT`]; a table beyond that is copied for one use.
+//! of all tables together stays below a limit ([`set_limit`]); a table beyond that is copied for one use.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,8 +14,15 @@ use crate::cuda::{CudaError, Memory};
 use crate::ir::{Run, Runs, Table};
 use crate::pool::{self, Buffer};
 
-/// Bytes that the copies of all tables together may take.
-const KEPT: usize = 1 << 30;
+/// Bytes that the copies of all tables together may take, unless [`set_limit`] says otherwise.
+pub const DEFAULT_LIMIT: usize = 1 << 30;
+
+static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
+
+/// Sets how many bytes the copies of all tables together may take.
+pub fn set_limit(bytes: usize) {
+    LIMIT.store(bytes, Relaxed);
+}
 
 /// Bytes of the copies that are kept.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -206,7 +213,7 @@ pub(super) fn copied(
     let table = OnDevice { address: buffer.device_address(), count, entries, run };
     tracing::debug!(bytes = buffer.bytes(), ?table, "table of runs copied to the device");
     match &mut copies {
-        Some(list) if BYTES.load(Relaxed) + buffer.bytes() <= KEPT => {
+        Some(list) if BYTES.load(Relaxed) + buffer.bytes() <= LIMIT.load(Relaxed) => {
             BYTES.fetch_add(buffer.bytes(), Relaxed);
             list.push(Kept { context, table, buffer });
             Ok(Copied { table, once: None })
