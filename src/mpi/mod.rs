@@ -12,6 +12,7 @@ pub mod comm;
 pub mod datatype;
 pub mod family;
 pub mod handle;
+pub mod imports;
 pub mod keyval;
 pub mod library;
 pub mod next;
