@@ -131,7 +131,7 @@ macro_rules! relay_table {
             MPI_Is_thread_main MPI_Iscan MPI_Iscatter MPI_Iscatterv MPI_Keyval_create MPI_Keyval_free MPI_Lookup_name MPI_Mprobe
             MPI_Neighbor_allgather MPI_Neighbor_allgatherv MPI_Neighbor_alltoall MPI_Neighbor_alltoallv MPI_Neighbor_alltoallw
             MPI_Op_commutative MPI_Op_create MPI_Op_free MPI_Open_port MPI_Pack_external MPI_Pack_external_size MPI_Pack_size
-            MPI_Pcontrol MPI_Probe MPI_Publish_name MPI_Put MPI_Query_thread MPI_Raccumulate MPI_Reduce MPI_Reduce_local
+            MPI_Pcontrol MPI_Probe MPI_Publish_name MPI_Put MPI_Raccumulate MPI_Reduce MPI_Reduce_local
             MPI_Reduce_scatter MPI_Reduce_scatter_block MPI_Register_datarep MPI_Rget MPI_Rget_accumulate MPI_Rput MPI_Scan
             MPI_Scatter MPI_Scatterv MPI_Status_set_cancelled MPI_Status_set_elements MPI_Status_set_elements_x
             MPI_Test_cancelled MPI_Topo_test MPI_Type_contiguous MPI_Type_create_darray MPI_Type_create_f90_complex
