@@ -77,10 +77,10 @@ macro_rules! sends {
 }
 
 sends! {
-    isend, MPI_Isend, Call::Isend, Reach::Any, transfer::outgoing, sent, later MPI_Send_init;
-    issend, MPI_Issend, Call::Issend, Reach::Any, transfer::outgoing, sent, later MPI_Ssend_init;
-    irsend, MPI_Irsend, Call::Irsend, Reach::Any, transfer::outgoing, sent, later MPI_Rsend_init;
-    ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host, transfer::outgoing, sent;
+    isend, MPI_Isend, Call::Isend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Send_init;
+    issend, MPI_Issend, Call::Issend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Ssend_init;
+    irsend, MPI_Irsend, Call::Irsend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Rsend_init;
+    ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host, transfer::outgoing_in_company, sent;
     send_init, MPI_Send_init, Call::SendInit, Reach::Any, transfer::outgoing_later, made_ready;
     ssend_init, MPI_Ssend_init, Call::SsendInit, Reach::Any, transfer::outgoing_later, made_ready;
     rsend_init, MPI_Rsend_init, Call::RsendInit, Reach::Any, transfer::outgoing_later, made_ready;

@@ -173,10 +173,10 @@ pub(super) unsafe fn sendrecv(
     }
     // Each half is ours or not; only a half that is ours is replaced.
     let out = half(cheap(Some(dest), sendcount), || {
-        transfer::outgoing(sendbuf as usize, sendcount, sendtype, comm, Reach::Any)
+        transfer::outgoing_in_company(sendbuf as usize, sendcount, sendtype, comm, Reach::Any)
     });
     let incoming = half(cheap(Some(source), recvcount), || {
-        transfer::incoming(recvbuf as usize, recvcount, recvtype, comm)
+        transfer::incoming_in_company(recvbuf as usize, recvcount, recvtype, comm)
     });
     let (out, incoming) = match (out, incoming) {
         (Err(Stop::Forward(reason)), Err(Stop::Forward(_))) => {

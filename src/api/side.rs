@@ -70,7 +70,7 @@ pub(super) fn receiving(
     system: impl Fn(*mut c_void, c_int, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Incoming),
 ) -> c_int {
-    match prepare(|| transfer::incoming(buf as usize, count, datatype, comm)) {
+    match prepare(|| transfer::incoming_in_company(buf as usize, count, datatype, comm)) {
         Ok(incoming) => {
             let rc = system(incoming.address(), incoming.count(), incoming.datatype());
             if rc == 0 {

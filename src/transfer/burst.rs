@@ -5,9 +5,10 @@
 //! that is still empty, and the program gets that request. The last send of the burst packs all of them with one launch and starts them in
 //! the order in which the program made them.
 //!
-//! *What is expected* is what happened the last time: a send is known by its peer, type, count and place in the burst, and the table
+//! *What is expected* is what happened before: a send is known by its peer, type, count and place in the burst, and the table
 //! remembers whether another one followed within [`GAP`]. What is not known is not deferred. So a program that computes, polls
-//! memory or waits after its last send has lost nothing: that send went, and all before it.
+//! memory or waits after its last send has lost nothing: that send went, and all before it. One delay in a burst, when the
+//! process lost its core for a moment, is forgiven.
 //!
 //! *Where the expectation fails* nothing may be late or overtaken. While something is deferred a flag makes every other MPI call
 //! [flush](flush) first, be it one that we serve or one that only passes ([`relay`](crate::mpi::relay)). And if none comes, because the program
@@ -52,8 +53,12 @@ const KNOWN: usize = 512;
 #[derive(Clone, Copy)]
 struct Known {
     signature: u64,
-    followed: bool,
+    /// 0: no. Otherwise how often in a row none may follow before that is believed.
+    followed: u8,
 }
+
+/// [`Known::followed`] of a send that another one has followed.
+const SURE: u8 = 2;
 
 /// A send whose start is deferred.
 struct Deferred {
@@ -76,7 +81,7 @@ static BURST: Mutex<Burst> = Mutex::new(Burst {
     last: None,
     queue: Vec::new(),
     bytes: 0,
-    known: [Known { signature: 0, followed: false }; KNOWN],
+    known: [Known { signature: 0, followed: 0 }; KNOWN],
 });
 
 /// The thread that has its turn; 0: none.
@@ -158,28 +163,24 @@ pub fn expects(_turn: &Turn, signature: u64) -> bool {
     let mut burst = BURST.lock();
     let burst = &mut *burst;
     if let Some((slot, ended)) = burst.last.take() {
-        let follows = ended.elapsed() < GAP;
-        burst.remember(slot, follows);
-        if !follows {
-            burst.place = 0;
-        }
+        burst.remember(slot, ended.elapsed() < GAP);
     }
     burst.place += 1;
     let signature = (signature ^ burst.place).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let slot = usize::try_from(signature >> 32).unwrap_or(0) % KNOWN;
     let Some(known) = burst.known.get_mut(slot) else { return false };
     if known.signature != signature {
-        *known = Known { signature, followed: false };
+        *known = Known { signature, followed: 0 };
     }
     let followed = known.followed;
     burst.last = Some((slot, Instant::now()));
-    followed || config::get().fusion == Fusion::On
+    followed > 0 || config::get().fusion == Fusion::On
 }
 
 impl Burst {
     fn remember(&mut self, slot: usize, followed: bool) {
         if let Some(known) = self.known.get_mut(slot) {
-            known.followed = followed;
+            known.followed = if followed { SURE } else { known.followed.saturating_sub(1) };
         }
     }
 }

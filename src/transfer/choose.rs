@@ -3,6 +3,7 @@
 
 use crate::config::{self, Config, Method};
 use crate::cuda::{self, CudaError, Kind};
+use crate::model::defaults::Gpu;
 use crate::model::{Machine, defaults};
 use crate::reason::Reason;
 use once_cell::sync::OnceCell;
@@ -18,6 +19,15 @@ pub struct Case {
     pub bytes: usize,
     /// Whether the MPI takes device pointers for this call.
     pub cuda_aware: bool,
+}
+
+/// What else is under way, as a rule, while a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Company {
+    /// Nothing: the call blocks until the message is through.
+    Alone,
+    /// Other messages, of this rank and of others.
+    Others,
 }
 
 /// How a message goes.
@@ -82,14 +92,19 @@ pub fn choose(case: Case, config: &Config, machine: Option<&Machine>) -> Result<
 }
 
 /// The curves of this machine: built in, by whether the ranks of this node share its GPUs.
-pub fn machine() -> Option<&'static Machine> {
-    static MACHINE: OnceCell<Option<Machine>> = OnceCell::new();
-    MACHINE
-        .get_or_init(|| {
-            let devices = cuda::context::device_count().unwrap_or(1).max(1);
-            defaults::machine(config::get().local_ranks.unwrap_or(1) > devices)
-        })
-        .as_ref()
+pub fn machine(company: Company) -> Option<&'static Machine> {
+    static ALONE: OnceCell<Option<Machine>> = OnceCell::new();
+    static OTHERS: OnceCell<Option<Machine>> = OnceCell::new();
+    let (curves, make): (_, fn(Gpu) -> Option<Machine>) = match company {
+        Company::Alone => (&ALONE, defaults::machine),
+        Company::Others => (&OTHERS, defaults::crowded),
+    };
+    let make = || {
+        let devices = cuda::context::device_count().unwrap_or(1).max(1);
+        let shared = config::get().local_ranks.unwrap_or(1) > devices;
+        make(if shared { Gpu::Shared } else { Gpu::Own })
+    };
+    curves.get_or_init(make).as_ref()
 }
 
 #[cfg(test)]
@@ -102,7 +117,7 @@ mod tests {
     fn way(case: Case, set: impl FnOnce(&mut Config)) -> Result<Way, Reason> {
         let mut config = Config::default();
         set(&mut config);
-        choose(case, &config, defaults::machine(true).as_ref())
+        choose(case, &config, defaults::machine(Gpu::Shared).as_ref())
     }
 
     #[test]

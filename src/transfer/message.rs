@@ -1,7 +1,7 @@
 //! A message of ours as arguments of the system's call.
 #![forbid(unsafe_code)]
 
-use super::choose::{Case, Way, choose, machine};
+use super::choose::{Case, Company, Way, choose, machine};
 use super::fused::{self, Part};
 use super::object::Object;
 use super::{Stop, copy, device, oneshot, staged};
@@ -114,7 +114,7 @@ fn prepare(
     count: c_int,
     datatype: MPI_Datatype,
     comm: MPI_Comm,
-    reach: Reach,
+    (reach, company): (Reach, Company),
     fill: impl Fn(&cuda::Entered, &Object, Way) -> Result<Buffer, CudaError>,
 ) -> Result<Packed, Stop> {
     let since = report::clock();
@@ -126,7 +126,7 @@ fn prepare(
         bytes: object.bytes(),
         cuda_aware: reach == Reach::Any && cuda_aware(),
     };
-    let way = choose(case, config::get(), machine())?;
+    let way = choose(case, config::get(), machine(company))?;
     object.check_usable(comm)?;
     let wire = Wire::new(layout.size()).ok_or_else(|| {
         if object.reachable() { Stop::Forward(Reason::TooLarge) } else { Stop::Raise(Raise::Other) }
@@ -161,7 +161,7 @@ fn fill(entered: &cuda::Entered, object: &Object, way: Way, buffer: &Buffer) -> 
     }
 }
 
-/// Pack the data of a send.
+/// Pack the data of a send that blocks.
 ///
 /// # Errors
 /// Why it is not ours, or what went wrong.
@@ -172,12 +172,28 @@ pub fn outgoing(
     comm: MPI_Comm,
     reach: Reach,
 ) -> Result<Outgoing, Stop> {
-    prepare(buffer, count, datatype, comm, reach, |entered, object, way| {
-        let buffer = room(entered, object, way)?;
-        fill(entered, object, way, &buffer)?;
-        Ok(buffer)
-    })
-    .map(Outgoing)
+    prepare(buffer, count, datatype, comm, (reach, Company::Alone), ready).map(Outgoing)
+}
+
+/// Pack the data of a send that travels while other messages do.
+///
+/// # Errors
+/// Why it is not ours, or what went wrong.
+pub fn outgoing_in_company(
+    buffer: usize,
+    count: c_int,
+    datatype: MPI_Datatype,
+    comm: MPI_Comm,
+    reach: Reach,
+) -> Result<Outgoing, Stop> {
+    prepare(buffer, count, datatype, comm, (reach, Company::Others), ready).map(Outgoing)
+}
+
+/// A buffer that the MPI takes, with the packed bytes of `object`.
+fn ready(entered: &cuda::Entered, object: &Object, way: Way) -> Result<Buffer, CudaError> {
+    let buffer = room(entered, object, way)?;
+    fill(entered, object, way, &buffer)?;
+    Ok(buffer)
 }
 
 /// Make the buffer of a send that is packed later, by [`Outgoing::pack`].
@@ -191,10 +207,10 @@ pub fn outgoing_later(
     comm: MPI_Comm,
     reach: Reach,
 ) -> Result<Outgoing, Stop> {
-    prepare(buffer, count, datatype, comm, reach, room).map(Outgoing)
+    prepare(buffer, count, datatype, comm, (reach, Company::Others), room).map(Outgoing)
 }
 
-/// Make the buffer of a receive.
+/// Make the buffer of a receive that blocks.
 ///
 /// # Errors
 /// Why it is not ours, or what went wrong.
@@ -204,7 +220,20 @@ pub fn incoming(
     datatype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> Result<Incoming, Stop> {
-    prepare(buffer, count, datatype, comm, Reach::Any, room).map(Incoming)
+    prepare(buffer, count, datatype, comm, (Reach::Any, Company::Alone), room).map(Incoming)
+}
+
+/// Make the buffer of a receive of a message that travels while others do.
+///
+/// # Errors
+/// Why it is not ours, or what went wrong.
+pub fn incoming_in_company(
+    buffer: usize,
+    count: c_int,
+    datatype: MPI_Datatype,
+    comm: MPI_Comm,
+) -> Result<Incoming, Stop> {
+    prepare(buffer, count, datatype, comm, (Reach::Any, Company::Others), room).map(Incoming)
 }
 
 impl Outgoing {

@@ -22,7 +22,8 @@ pub mod pending;
 mod staged;
 mod watchdog;
 
-pub use message::{Arrived, Incoming, Outgoing, Reach, incoming, outgoing, outgoing_later};
+pub use message::{Arrived, Incoming, Outgoing, Reach};
+pub use message::{incoming, incoming_in_company, outgoing, outgoing_in_company, outgoing_later};
 
 use crate::cuda::{self, CudaError};
 use crate::mpi::aware::cuda_aware;
