@@ -4,7 +4,7 @@
 //! and the undefined-behaviour sanitizer traps on an access that is not aligned to its word.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail")]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
@@ -14,7 +14,8 @@ use std::sync::OnceLock;
 use layouts::{Random, blocks as places, runs};
 use tempi::ir::{Blocks, Dim, Run as Place, Runs, Strided, Table};
 use tempi::pack::blocks;
-use tempi::pack::kernel::{Direction, KERNELS};
+use tempi::pack::kernel::{BATCH, BatchArgs, BlocksArgs, Direction, HERE, KERNELS};
+use tempi::pack::list::List;
 use tempi::pack::plan::{Completion, Launch, Limits, launches};
 use tempi::pack::table::{Image, OnDevice};
 
@@ -78,10 +79,13 @@ impl Region {
 
 thread_local! {
     static REGIONS: RefCell<Vec<Region>> = const { RefCell::new(Vec::new()) };
+    /// How often a flag was told since this was set.
+    static TOLD: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Where the test holds a device address. A panic must not cross C, so a wrong access ends the program.
 unsafe extern "C" fn translate(address: u64, bytes: usize, write: c_int) -> *mut c_void {
+    TOLD.set(TOLD.get() + u32::from(address == SYNC && write != 0));
     REGIONS.with_borrow_mut(|regions| {
         for region in regions {
             if address >= region.base && address + bytes as u64 <= region.base + region.len() as u64 {
@@ -505,4 +509,95 @@ fn tables_of_wide_offsets() {
         unsafe { run()(name, launch.grid, launch.block, (&raw const launch.args).cast(), translate) };
     }
     assert_eq!(REGIONS.take()[3].bytes()[..4], *b"abcd");
+}
+
+/// Layouts side by side in a memory and a packed region, as a list: the words of either placement move the same bytes, and the
+/// flag is told once.
+#[test]
+fn lists_in_the_argument_and_elsewhere() {
+    let mut random = Random(0x0bad_5eed_0000_0004);
+    for round in 0..60 {
+        let direction = if round % 2 == 0 { Direction::Pack } else { Direction::Unpack };
+        let packing = direction == Direction::Pack;
+        let limits = Limits::of_device([1, 4, 132][round % 3]);
+        let mut list = List::new(1 << 16);
+        let (mut memory, mut packed, mut moved) = (0, 0, Vec::new());
+        for _ in 0..random.between(1, 20) {
+            let word = 1 << random.between(0, 4);
+            let layout = random.layout(3, word, 7, false);
+            let skew = random.between(0, 15);
+            let all = places(&layout);
+            let low = all.iter().map(|p| p.0).min().unwrap();
+            let at = (memory + 15) / 16 * 16 + skew - low.div_euclid(16) * 16;
+            let launch = launches(
+                &layout,
+                MEMORY.wrapping_add_signed(at),
+                PACKED + u64::try_from(packed).unwrap(),
+                direction,
+                None,
+                limits,
+            );
+            let Launch { kernel, grid, block, args } = launch.into_iter().next().unwrap();
+            list.push(&Launch { kernel, grid, block, args: BlocksArgs::from(args) });
+            moved.extend(all.iter().map(|&(m, p)| [at + m, packed + p, layout.block]));
+            memory = all.iter().map(|p| at + p.0 + layout.block).max().unwrap();
+            packed += layout.size + skew;
+        }
+        let shape = list.finish(direction, limits);
+        let mut args = BatchArgs {
+            flag: SYNC,
+            counter: SYNC + 4,
+            value: 77,
+            unpack: u32::from(!packing),
+            items: shape.items,
+            index: shape.index,
+            list: 0,
+            here: [0; HERE],
+        };
+        let words = list.words();
+        for here in [true, false] {
+            if here && words.len() > HERE {
+                continue;
+            }
+            (args.list, args.here) = (TABLE, [0; HERE]);
+            if here {
+                args.list = 0;
+                args.here[..words.len()].copy_from_slice(words);
+            }
+            let mut regions = [
+                Region::new(MEMORY, usize::try_from(memory).unwrap(), !packing),
+                Region::new(PACKED, usize::try_from(packed).unwrap(), packing),
+            ];
+            for region in &mut regions {
+                region.bytes().fill_with(|| u8::try_from(random.next() >> 56).unwrap());
+            }
+            let [mut in_memory, mut in_packed] = regions.each_mut().map(|region| region.bytes().to_vec());
+            for place in &moved {
+                let [m, p, n] = place.map(|x| usize::try_from(x).unwrap());
+                match direction {
+                    Direction::Pack => in_packed[p..p + n].copy_from_slice(&in_memory[m..m + n]),
+                    Direction::Unpack => in_memory[m..m + n].copy_from_slice(&in_packed[p..p + n]),
+                }
+            }
+            let mut there = Region::new(TABLE, words.len() * 8, false);
+            for (bytes, word) in there.bytes().chunks_mut(8).zip(words) {
+                bytes.copy_from_slice(&word.to_ne_bytes());
+            }
+            let [memory, packed] = regions;
+            REGIONS.set(vec![memory, packed, there, Region::new(SYNC, 16, true)]);
+            TOLD.set(0);
+            let name = KERNELS[BATCH].as_ptr();
+            // SAFETY: the name and the argument are valid, and every access goes through `translate`.
+            let status = unsafe { run()(name, shape.grid, shape.block, (&raw const args).cast(), translate) };
+            assert_eq!((status, TOLD.get()), (0, 1));
+            let mut regions = REGIONS.take();
+            assert!(regions[0].bytes() == in_memory, "memory, round {round}");
+            assert!(regions[1].bytes() == in_packed, "packed, round {round}");
+            assert_eq!(
+                regions[3].bytes()[..8],
+                [77, 0, 0, 0, 0, 0, 0, 0],
+                "the flag, and the counter at rest"
+            );
+        }
+    }
 }

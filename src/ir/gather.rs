@@ -19,7 +19,7 @@ use super::strided::{Dim, Strided};
 use super::table::{MAX_RUNS, Run, Runs};
 use super::unsupported::Unsupported::{self, Malformed, Overflow, TooManyBlocks};
 
-/// Up to here runs of different parts become one table, which is one kernel launch.
+/// Up to here runs of different parts become one table, which is one item of a launch.
 const SMALL: i64 = 1024;
 
 /// Packed bytes of runs of different length, at most: what the kernel's table can name.

@@ -56,7 +56,7 @@ pub enum LeafRef<'a> {
     Blocks(&'a Blocks),
 }
 
-/// The most parts that a layout keeps apart: each is a kernel launch.
+/// The most parts that a layout keeps apart: each is an item of its own in a launch.
 pub const MAX_PARTS: usize = 16;
 
 impl Leaf {
