@@ -122,6 +122,7 @@ int main(int argc, char **argv)
         int position = 0;
         MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &small);
         MPI_Type_commit(&small);
+        target_set(memory, 0, 64);
         if (bench.mpi)
             MPI_Pack(memory, 1, small, packed, 64, &position, MPI_COMM_WORLD);
         MPI_Type_free(&small);

@@ -151,6 +151,13 @@ pub fn take(entered: &Entered, memory: Memory, bytes: usize) -> Result<Buffer, C
     Ok(Buffer { context, block, class })
 }
 
+/// A buffer as [`take`] gives it, if one is kept: no call of the driver is needed.
+pub fn take_kept(context: &'static Context, memory: Memory, bytes: usize) -> Option<Buffer> {
+    let (class, _) = class(bytes)?;
+    let block = pop(context, memory, class)?;
+    Some(Buffer { context, block, class })
+}
+
 /// As [`take`]: mapped memory, or if there is none, ordinary memory, which only copies reach.
 ///
 /// # Errors

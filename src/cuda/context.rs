@@ -67,6 +67,11 @@ pub fn enter(place: &Place, library: &'static Library) -> Result<Entered, CudaEr
     Ok(Entered { context, pushed, _retained: retained })
 }
 
+/// What is kept for the context of `place`, if it was entered before and is still the same one; nothing is made current.
+pub fn entered_before(place: &Place) -> Option<&'static Context> {
+    if place.context.is_null() { None } else { known(place.context) }
+}
+
 /// How many devices the driver shows to this process.
 pub fn device_count() -> Option<u32> {
     let mut count = 0;

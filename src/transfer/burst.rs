@@ -46,8 +46,9 @@ const DEVICES: [&str; 3] = ["/dev/nvidiactl", "/dev/nvmap", "/dev/dxg"];
 const MOST_BYTES: usize = 16 << 20;
 const MOST: usize = 256;
 
-/// Sends that are remembered.
-const KNOWN: usize = 512;
+/// Sends that are remembered: sets of a few, in which those are found that no other place is left for.
+const SETS: usize = 128;
+const WAYS: usize = 8;
 
 /// What is remembered of a send: whether another one followed it.
 #[derive(Clone, Copy)]
@@ -70,10 +71,12 @@ struct Burst {
     /// Sends so far; 0: none is open.
     place: u64,
     /// Where the last send is remembered, and when it ended.
-    last: Option<(usize, Instant)>,
+    last: Option<((usize, usize), Instant)>,
     queue: Vec<Deferred>,
     bytes: usize,
-    known: [Known; KNOWN],
+    known: [[Known; WAYS]; SETS],
+    /// Which of a set makes room for the next new one.
+    victim: usize,
 }
 
 static BURST: Mutex<Burst> = Mutex::new(Burst {
@@ -81,7 +84,8 @@ static BURST: Mutex<Burst> = Mutex::new(Burst {
     last: None,
     queue: Vec::new(),
     bytes: 0,
-    known: [Known { signature: 0, followed: 0 }; KNOWN],
+    known: [[Known { signature: 0, followed: 0 }; WAYS]; SETS],
+    victim: 0,
 });
 
 /// The thread that has its turn; 0: none.
@@ -167,19 +171,24 @@ pub fn expects(_turn: &Turn, signature: u64) -> bool {
     }
     burst.place += 1;
     let signature = (signature ^ burst.place).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let slot = usize::try_from(signature >> 32).unwrap_or(0) % KNOWN;
-    let Some(known) = burst.known.get_mut(slot) else { return false };
-    if known.signature != signature {
+    let set = usize::try_from(signature >> 32).unwrap_or(0) % SETS;
+    let found = burst.known.get(set).and_then(|set| set.iter().position(|known| known.signature == signature));
+    let way = found.unwrap_or_else(|| {
+        burst.victim = (burst.victim + 1) % WAYS;
+        burst.victim
+    });
+    let Some(known) = burst.known.get_mut(set).and_then(|set| set.get_mut(way)) else { return false };
+    if found.is_none() {
         *known = Known { signature, followed: 0 };
     }
     let followed = known.followed;
-    burst.last = Some((slot, Instant::now()));
+    burst.last = Some(((set, way), Instant::now()));
     followed > 0 || config::get().fusion == Fusion::On
 }
 
 impl Burst {
-    fn remember(&mut self, slot: usize, followed: bool) {
-        if let Some(known) = self.known.get_mut(slot) {
+    fn remember(&mut self, (set, way): (usize, usize), followed: bool) {
+        if let Some(known) = self.known.get_mut(set).and_then(|set| set.get_mut(way)) {
             known.followed = if followed { SURE } else { known.followed.saturating_sub(1) };
         }
     }

@@ -7,7 +7,7 @@ use super::object::Object;
 use super::{Stop, copy, device, oneshot, staged};
 use crate::config::{self, Method};
 use crate::cuda::error::OUT_OF_MEMORY;
-use crate::cuda::{self, CudaError};
+use crate::cuda::{self, CudaError, Memory};
 use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
@@ -16,7 +16,7 @@ use crate::mpi::wire::Wire;
 use crate::mpi::{MPI_Comm, MPI_Datatype};
 use crate::pack::exec::LIBRARY;
 use crate::pack::kernel::Direction;
-use crate::pool::Buffer;
+use crate::pool::{self, Buffer};
 use crate::reason::Reason;
 use crate::report::{self, Call, Means};
 use std::borrow::Cow;
@@ -115,7 +115,7 @@ fn prepare(
     datatype: MPI_Datatype,
     comm: MPI_Comm,
     (reach, company): (Reach, Company),
-    fill: impl Fn(&cuda::Entered, &Object, Way) -> Result<Buffer, CudaError>,
+    make: impl Fn(&Object, Way) -> Result<(Buffer, Way), CudaError>,
 ) -> Result<Packed, Stop> {
     let since = report::clock();
     let object = Object::find(buffer, count, datatype)?;
@@ -131,15 +131,37 @@ fn prepare(
     let wire = Wire::new(layout.size()).ok_or_else(|| {
         if object.reachable() { Stop::Forward(Reason::TooLarge) } else { Stop::Raise(Raise::Other) }
     })?;
-    // The context is left again before the MPI is called, which may count on the program's own.
-    let filled = cuda::enter(&object.place, &LIBRARY)
-        .and_then(|entered| way.attempt(|way| Ok((fill(&entered, &object, way)?, way))));
-    let (buffer, way) = filled.map_err(|error| Stop::cuda(error, object.reachable()))?;
+    let (buffer, way) = make(&object, way).map_err(|error| Stop::cuda(error, object.reachable()))?;
     Ok(Packed { object, way, buffer, wire, since })
 }
 
-/// A buffer that the MPI takes, for the packed bytes of `object`.
-fn room(entered: &cuda::Entered, object: &Object, way: Way) -> Result<Buffer, CudaError> {
+/// A buffer that the MPI takes, for the packed bytes of `object`; in another way than `way` if need be.
+fn room(object: &Object, way: Way) -> Result<(Buffer, Way), CudaError> {
+    let memory = match way {
+        Way::Pack(Method::Device) => Memory::Device,
+        Way::Copy | Way::Pack(Method::Oneshot | Method::Staged) => Memory::Mapped,
+    };
+    // As a rule one is kept, and the context need not be entered.
+    let kept = cuda::context::entered_before(&object.place)
+        .and_then(|context| pool::take_kept(context, memory, object.bytes()));
+    if let Some(buffer) = kept {
+        return Ok((buffer, way));
+    }
+    entering(object, way, new_room)
+}
+
+/// Enter the object's context and do `work` by one way after the other. The context is left again before the MPI is called, which
+/// may count on the program's own.
+fn entering(
+    object: &Object,
+    way: Way,
+    work: impl Fn(&cuda::Entered, &Object, Way) -> Result<Buffer, CudaError>,
+) -> Result<(Buffer, Way), CudaError> {
+    cuda::enter(&object.place, &LIBRARY)
+        .and_then(|entered| way.attempt(|way| Ok((work(&entered, object, way)?, way))))
+}
+
+fn new_room(entered: &cuda::Entered, object: &Object, way: Way) -> Result<Buffer, CudaError> {
     match way {
         Way::Pack(Method::Device) => device::buffer(entered, object.bytes()),
         Way::Pack(Method::Oneshot) => oneshot::buffer(entered, object.bytes()),
@@ -190,10 +212,12 @@ pub fn outgoing_in_company(
 }
 
 /// A buffer that the MPI takes, with the packed bytes of `object`.
-fn ready(entered: &cuda::Entered, object: &Object, way: Way) -> Result<Buffer, CudaError> {
-    let buffer = room(entered, object, way)?;
-    fill(entered, object, way, &buffer)?;
-    Ok(buffer)
+fn ready(object: &Object, way: Way) -> Result<(Buffer, Way), CudaError> {
+    entering(object, way, |entered, object, way| {
+        let buffer = new_room(entered, object, way)?;
+        fill(entered, object, way, &buffer)?;
+        Ok(buffer)
+    })
 }
 
 /// Make the buffer of a send that is packed later, by [`Outgoing::pack`].
