@@ -15,11 +15,11 @@ fn plain(mpi: &Mpi, first: u64, count: u64) -> String {
 }
 
 /// Compare, program by program, and see that no request of ours is left and no data was lost.
-fn compare(mpi: &Mpi, first: u64, count: u64, aware: bool) {
+fn compare(mpi: &Mpi, first: u64, count: u64, aware: bool, fusion: &str) {
     let wanted = plain(mpi, first, count);
     let program = mpi.compile("programs", true);
     let run = mpi.run(RANKS, &program).argument(first.to_string()).argument(count.to_string());
-    let output = run.preloaded().simulated(aware).with("TEMPI_LOG", "debug").output();
+    let output = run.preloaded().simulated(aware).fusing(fusion).with("TEMPI_LOG", "debug").output();
     let (said, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(
         output.status.success(),
@@ -39,15 +39,17 @@ fn compare(mpi: &Mpi, first: u64, count: u64, aware: bool) {
 
 #[test]
 fn device_memory_that_the_mpi_cannot_read() {
-    for mpi in mpis() {
-        compare(mpi, 1, 40, false);
+    for (mpi, fusion) in mpis().iter().zip(["on", "auto", "off"].iter().cycle()) {
+        compare(mpi, 1, 40, false, fusion);
     }
 }
 
 #[test]
 fn device_memory_that_the_mpi_can_read() {
     for mpi in two_mpis() {
-        compare(mpi, 1000, 60, true);
+        for (first, fusion) in [(1000, "off"), (1100, "auto"), (1200, "on")] {
+            compare(mpi, first, 70, true, fusion);
+        }
     }
 }
 
