@@ -58,9 +58,8 @@ impl Watch {
     /// Whether the request is gone: one that is complete and not persistent, or one that failed.
     fn freed(&self, claim: &Claim, rc: c_int) -> bool {
         match claim.pending.life() {
-            Life::Deferred => true, // by us
             Life::Once | Life::Persistent if rc != 0 => self.replaced(claim),
-            Life::Once => true,
+            Life::Once | Life::Deferred => true, // a deferred one by us
             Life::Persistent => false,
         }
     }

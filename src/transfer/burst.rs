@@ -11,8 +11,8 @@
 //! process lost its core for a moment, is forgiven.
 //!
 //! *Where the expectation fails* nothing may be late or overtaken. While something is deferred a flag makes every other MPI call
-//! [flush](flush) first, be it one that we serve or one that only passes ([`relay`](crate::mpi::relay)). And if none comes, because the program
-//! computes or polls, a thread ([`watchdog`](super::watchdog)) does it within about a millisecond. MPI allows that from
+//! [flush] first, be it one that we serve or one that only passes ([`relay`]). And if none comes, because the program
+//! computes or polls, a thread ([`watchdog`]) does it within about a millisecond. MPI allows that from
 //! `MPI_THREAD_SERIALIZED` on, as long as nobody else is in an MPI call at that moment; a program that is in one has flushed before, or
 //! holds its [`Turn`]. Posting receives neither flushes nor ends a burst.
 //!
@@ -172,7 +172,8 @@ pub fn expects(_turn: &Turn, signature: u64) -> bool {
     burst.place += 1;
     let signature = (signature ^ burst.place).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let set = usize::try_from(signature >> 32).unwrap_or(0) % SETS;
-    let found = burst.known.get(set).and_then(|set| set.iter().position(|known| known.signature == signature));
+    let found =
+        burst.known.get(set).and_then(|set| set.iter().position(|known| known.signature == signature));
     let way = found.unwrap_or_else(|| {
         burst.victim = (burst.victim + 1) % WAYS;
         burst.victim

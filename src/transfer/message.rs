@@ -296,12 +296,11 @@ impl Outgoing {
     /// # Errors
     /// What to raise, for each message.
     pub fn pack_all(messages: &[&Self]) -> Vec<Result<(), Raise>> {
-        let moved = match messages {
-            [_] => Vec::new(),
-            _ => {
-                let parts: Vec<Part<'_>> = messages.iter().map(|out| out.0.whole()).collect();
-                fused::run(&parts, Direction::Pack)
-            }
+        let moved = if messages.len() > 1 {
+            let parts: Vec<Part<'_>> = messages.iter().map(|out| out.0.whole()).collect();
+            fused::run(&parts, Direction::Pack)
+        } else {
+            Vec::new()
         };
         let moved = moved.into_iter().chain(std::iter::repeat(false));
         messages.iter().zip(moved).map(|(out, moved)| if moved { Ok(()) } else { out.pack() }).collect()
@@ -347,7 +346,7 @@ impl Incoming {
             match if received.bytes > 0 { moved.next() } else { None } {
                 // The time is that of all of them.
                 Some((true, bytes)) => {
-                    let since = since.take().or_else(|| report::clock());
+                    let since = since.take().or_else(report::clock);
                     report::done(*call, incoming.0.means(), bytes.unsigned_abs(), since);
                 }
                 _ => result = result.and(incoming.finish(*call, *received, report::clock())),

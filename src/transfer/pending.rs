@@ -159,7 +159,10 @@ impl Pending {
         let _ = self.failure.set(what); // the first one is told
     }
 
-    /// What went wrong when it was to be started.
+    /// Whether it could be started.
+    ///
+    /// # Errors
+    /// What to raise.
     pub fn failure(&self) -> Result<(), Raise> {
         self.failure.get().map_or(Ok(()), |what| Err(*what))
     }

@@ -171,7 +171,8 @@ impl Run<'_> {
 
     /// With the simulated driver already there at `MPI_Init`, as the device files of a real one are, and this `TEMPI_FUSION`.
     pub fn fusing(self, how: &str) -> Self {
-        let both = [library(), simulator().join("libcuda.so.1")].map(|path| path.to_str().unwrap().to_owned());
+        let both =
+            [library(), simulator().join("libcuda.so.1")].map(|path| path.to_str().unwrap().to_owned());
         self.with("LD_PRELOAD", both.join(":")).with("TEMPI_FUSION", how)
     }
 
