@@ -29,6 +29,11 @@ static void type_size(void)
     int n;
     MPI_Type_size(at.vector, &n);
 }
+static void comm_rank(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
 static void to_self(void)
 {
     MPI_Request request;
@@ -53,7 +58,8 @@ static const struct {
 } calls[] = {
     {"MPI_Send bytes to PROC_NULL", send_bytes},   {"MPI_Send vector to PROC_NULL", send_vector},
     {"MPI_Recv bytes from PROC_NULL", recv_bytes}, {"MPI_Type_size", type_size},
-    {"MPI_Pack 8 bytes", pack_bytes},              {"MPI_Waitall of 4 null requests", waitall_none},
+    {"MPI_Comm_rank", comm_rank},                  {"MPI_Pack 8 bytes", pack_bytes},
+    {"MPI_Waitall of 4 null requests", waitall_none},
     {"Irecv, Send, Wait of 8 bytes to self", to_self},
 };
 

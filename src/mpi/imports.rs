@@ -322,3 +322,68 @@ unsafe fn read<T: Copy>(table: usize, index: usize) -> T {
     // SAFETY: the caller's duty.
     unsafe { ptr::read_unaligned(ptr::with_exposed_provenance::<T>(entry)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_pass_unseen() {
+        for name in [
+            "MPI_Send_c",
+            "PMPI_Barrier_init",
+            "MPI_Isendrecv",
+            "MPI_Psend_init",
+            "MPI_Session_init",
+            "MPIX_Allreduce_init",
+            "mpi_barrier_init_",
+            "pmpi_barrier_init__",
+            "mpi_send_c_f08ts_",
+            "mpi_session_init_f08_",
+            "mpix_comm_revoke_",
+        ] {
+            assert!(passes_unseen(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_seen_or_harmless_or_not_of_mpi() {
+        for name in [
+            "MPI_Send",
+            "PMPI_Waitall",
+            "MPI_Barrier",
+            "PMPI_Wtime",
+            "MPI_Wtick",
+            "MPI_Abort",
+            "MPI_Comm_f2c",
+            "MPI_Status_f082c",
+            "MPI_T_init_thread",
+            "MPI_UNWEIGHTED",
+            "MPI_F08_STATUS_IGNORE",
+            "MPIX_Query_cuda_support",
+            "mpi_send_",
+            "mpi_send__",
+            "pmpi_isend_f08_",
+            "mpi_isend_f08ts_",
+            "mpi_alloc_mem_cptr_f08_",
+            "mpi_win_allocate_cptr_",
+            "mpi_wtick_f08_",
+            "mpi_comm_dup_fn_",
+            "mpi_fortran_bottom_",
+            "mpi_sizeof_i4_",
+            "mpi_f_sync_reg_f08ts_",
+            "mpi_utils",
+            "ompi_mpi_comm_world",
+            "printf",
+            "P",
+            "",
+        ] {
+            assert!(!passes_unseen(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn this_process_has_no_mpi() {
+        assert_eq!(foreign(), Vec::<String>::new());
+    }
+}

@@ -1,10 +1,10 @@
 //! The relays: the functions of MPI that we only pass on, exported so that nothing overtakes what was put off.
 //!
 //! A send that is put off for a moment must be on its way before any other call of the process can wait for it, overtake it or run into it.
-//! So every function that every MPI has ([`relay_table!`](super::table)) is exported under both names, as a jump without a signature: it
-//! looks whether something is [put off](arm), and goes on through a slot to the next definition of its name. Arguments stay in the registers and on the
-//! stack that they came in, so one relay serves `double MPI_Wtime(void)`, `MPI_Pcontrol` with its dots and the twelve arguments of
-//! `MPI_Get_accumulate`; the function returns to the caller, without a frame of ours between the two.
+//! So every function that every MPI has and that could do so ([`relay_table!`](super::table)) is exported under both names, as a jump without
+//! a signature: it looks whether something is [put off](arm), and goes on through a slot to the next definition of its name. Arguments
+//! stay in the registers and on the stack that they came in, so one relay serves `double MPI_Wtime(void)`, `MPI_Pcontrol` with its dots and
+//! the twelve arguments of `MPI_Get_accumulate`; the function returns to the caller, without a frame of ours between the two.
 //!
 //! Depends on [`library`] alone. The invariant: a slot holds [`slow`] or the next definition of its function. [`slow`] keeps all that a
 //! function may be called with in its place while it does what was put off and finds the definition.
@@ -47,9 +47,20 @@ pub fn set_flush(flush: fn()) {
     let _ = FLUSH.set(flush);
 }
 
-/// Functions that are neither hooks nor relays and that need not be: they wait for nothing and leave the MPI's messages alone.
-/// `MPI_Abort` ends the process, in whatever state it is, perhaps out of a signal handler: it must not wait for a lock of ours.
-pub const HARMLESS: &[&str] = &["MPI_Abort", "MPI_Wtick", "MPI_Aint_add", "MPI_Aint_diff"];
+/// Functions that are neither hooks nor relays and that need not be: they leave the MPI's messages alone and may run beside any other call.
+/// * `MPI_Abort` ends the process in whatever state it is, perhaps out of a signal handler: it must not wait for a lock of ours.
+/// * What may be called before `MPI_Init` serves as the sign that there is an MPI in the process (mpi4py asks for `MPI_Get_version` before it
+///   loads one, and we for [`library::MARK`]): the sign must not be ours. The standard wants these thread-safe at every level.
+pub const HARMLESS: &[&str] = &[
+    "MPI_Abort",
+    "MPI_Finalized",
+    "MPI_Get_library_version",
+    "MPI_Get_version",
+    "MPI_Initialized",
+    "MPI_Wtick",
+    "MPI_Aint_add",
+    "MPI_Aint_diff",
+];
 
 /// Where a relay goes on.
 #[repr(C)]
