@@ -429,39 +429,38 @@ static inline void reference_unpack(char *memory, const char *packed, const stru
             memcpy(memory + k * s->s2 + j * s->s1, packed, (size_t)s->block);
 }
 
+/* Blocks by a list, or at a distance; inlined, so that a `block` that is a constant is a few instructions. */
+static inline __attribute__((always_inline)) void loop_list(int unpack, char *m, char *p, const int64_t *at, int64_t n, size_t block)
+{
+    for (int64_t i = 0; i < n; i++, p += block)
+        memcpy(unpack ? m + at[i] : p, unpack ? p : m + at[i], block);
+}
+
+static inline __attribute__((always_inline)) void loop_strided(int unpack, char *m, char *p, const struct shape *s, size_t block)
+{
+    for (int64_t k = 0; k < s->n2; k++)
+        for (int64_t i = 0; i < s->n1; i++, p += block)
+            memcpy(unpack ? m + k * s->s2 + i * s->s1 : p, unpack ? p : m + k * s->s2 + i * s->s1, block);
+}
+
 /* What a programmer writes for host memory: the loop over blocks, with the small blocks spelled out. */
 static inline void loop_copy(int unpack, char *memory, char *packed, const struct layout *l)
 {
     const struct shape *s = &l->shape;
-    const int64_t *at = l->list.at;
     char *m = memory + s->offset;
-    int64_t n = s->n1 * s->n2; /* the layouts here have one level of blocks */
-    if (l->list.n > 0 && s->block == 8)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + at[i] : packed + i * 8, unpack ? packed + i * 8 : m + at[i], 8);
-    else if (l->list.n > 0 && s->block == 16)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + at[i] : packed + i * 16, unpack ? packed + i * 16 : m + at[i], 16);
-    else if (l->list.n > 0 && s->block == 128)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + at[i] : packed + i * 128, unpack ? packed + i * 128 : m + at[i], 128);
-    else if (l->list.n > 0 && unpack)
-        reference_unpack(memory, packed, l);
-    else if (l->list.n > 0)
-        reference_pack(packed, memory, l);
-    else if (s->block == 8)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + i * s->s1 : packed + i * 8, unpack ? packed + i * 8 : m + i * s->s1, 8);
-    else if (s->block == 16)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + i * s->s1 : packed + i * 16, unpack ? packed + i * 16 : m + i * s->s1, 16);
-    else if (s->block == 64)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(unpack ? m + i * s->s1 : packed + i * 64, unpack ? packed + i * 64 : m + i * s->s1, 64);
-    else if (unpack)
-        reference_unpack(memory, packed, l);
-    else
-        reference_pack(packed, memory, l);
+#define LOOP(block)                                                                                                    \
+    (l->list.n > 0 ? loop_list(unpack, m, packed, l->list.at, l->list.n, block) : loop_strided(unpack, m, packed, s, block))
+    switch (s->block) {
+    case 4: LOOP(4); break;
+    case 8: LOOP(8); break;
+    case 12: LOOP(12); break;
+    case 16: LOOP(16); break;
+    case 40: LOOP(40); break;
+    case 64: LOOP(64); break;
+    case 128: LOOP(128); break;
+    default: LOOP((size_t)s->block);
+    }
+#undef LOOP
 }
 
 /* What a programmer writes for GPU memory: the kernel for this layout, and the wait for it. */
@@ -496,16 +495,18 @@ static inline double sector_bytes(const struct layout *l)
     int64_t block = (s->block + 31) / 32 * 32, sectors = 0;
     int64_t step = s->n1 > 1 && s->s1 < block ? s->s1 : block;
     char *touched;
-    if (l->list.n == 0)
-        return (double)(step * s->n1 * s->n2);
+    if (l->list.n == 0 && s->n2 == 1)
+        return (double)(step * s->n1);
     touched = calloc((size_t)l->extent / 32 + 1, 1);
     if (touched == NULL)
         bench_fail("memory", "none left");
-    for (int64_t i = 0; i < l->list.n; i++)
-        for (int64_t k = l->list.at[i] / 32; k <= (l->list.at[i] + s->block - 1) / 32; k++) {
+    for (int64_t i = 0; i < s->n1 * s->n2; i++) {
+        int64_t at = l->list.n > 0 ? l->list.at[i] : s->offset + i / s->n1 * s->s2 + i % s->n1 * s->s1;
+        for (int64_t k = at / 32; k <= (at + s->block - 1) / 32; k++) {
             sectors += !touched[k];
             touched[k] = 1;
         }
+    }
     free(touched);
     return 32.0 * (double)sectors;
 }
@@ -547,6 +548,8 @@ static inline const char *size_text(char *out, size_t n, int64_t bytes)
 {
     if (bytes % MI == 0)
         snprintf(out, n, "%ld MiB", (long)(bytes / MI));
+    else if (bytes < 10240 && bytes % 1024 != 0)
+        snprintf(out, n, "%ld B", (long)bytes);
     else
         snprintf(out, n, "%ld KiB", (long)(bytes / 1024));
     return out;

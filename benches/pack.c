@@ -7,11 +7,12 @@
  * (in host memory a memcpy of the packed bytes). Every byte of every figure is checked.
  *
  * usage: mpirun -n 1 pack [--host] [--ptx rival.ptx] [--json FILE] [--label NAME] [--max-mib N] [--budget S]
- *                         [--limit S] [--only mpi|hand] [--irregular]
+ *                         [--limit S] [--only mpi|hand] [--irregular|--ddt]
  *        --irregular: indexed and struct types instead of vectors and faces, by hand with a table of offsets
+ *        --ddt: the halos of applications (ddt.h)
  *        pack --ptx rival.ptx --overrun   only reads past the end of an allocation: what a memory checker must report
  */
-#include "bench.h"
+#include "ddt.h"
 
 enum who { MPI, RIVAL_FLAG, RIVAL_STREAM, RIVAL_LOOP, NOTHING, COPY };
 static const char *const names[] = {"mpi",          "hand-written, flag", "hand-written, stream",
@@ -86,14 +87,17 @@ static double measure(const struct job *j)
 
 int main(int argc, char **argv)
 {
-    static struct layout all[32];
+    enum { MOST = 48 };
+    static struct layout all[MOST];
     struct layout whole;
     char *source, *right, *scratch, *memory, *packed, a[32], b[32], c[32], d[32];
     double copy_rate = 0, nothing = 0, last[2] = {0, 0};
     int count;
 
     bench_open(argc, argv);
-    count = flag(argc, argv, "--irregular") ? irregular_layouts(all, 32) : layouts(all, 32);
+    count = flag(argc, argv, "--ddt")       ? ddt_layouts(all, MOST)
+            : flag(argc, argv, "--irregular") ? irregular_layouts(all, MOST)
+                                              : layouts(all, MOST);
     size_t room = 128 * (size_t)MI; /* the cube */
     for (int i = 0; i < count; i++)
         if ((size_t)all[i].extent > room)

@@ -10,9 +10,9 @@
  * can be faster. Both ranks check every byte before and after the timing.
  *
  * usage: mpirun -n 2 pingpong [--host] [--ptx rival.ptx] [--not-aware] [--json FILE] [--label NAME] [--max-mib N]
- *                             [--budget S] [--limit S] [--only mpi|hand] [--irregular]
+ *                             [--budget S] [--limit S] [--only mpi|hand] [--irregular|--ddt]
  */
-#include "bench.h"
+#include "ddt.h"
 
 enum who { MPI, BY_DEVICE, ONE_SHOT, STAGED, LOOP, CONTIGUOUS, WAYS };
 static const char *const names[WAYS] = {"mpi",    "hand-written, device", "hand-written, one-shot", "hand-written, staged",
@@ -167,7 +167,8 @@ static double measure(enum who who, const struct layout *l, char *source, char *
 
 int main(int argc, char **argv)
 {
-    static struct layout all[32];
+    enum { MOST = 48 };
+    static struct layout all[MOST];
     char *source, *right, *scratch, text[6][32];
     double last = 0;
     int count;
@@ -175,7 +176,9 @@ int main(int argc, char **argv)
     bench_open(argc, argv);
     if (bench.size != 2)
         bench_fail("ranks", "this program needs two");
-    count = flag(argc, argv, "--irregular") ? irregular_layouts(all, 32) : layouts(all, 32);
+    count = flag(argc, argv, "--ddt")       ? ddt_layouts(all, MOST)
+            : flag(argc, argv, "--irregular") ? irregular_layouts(all, MOST)
+                                              : layouts(all, MOST);
     size_t room = 128 * (size_t)MI; /* the cube */
     for (int i = 0; i < count; i++)
         if ((size_t)all[i].extent > room)
