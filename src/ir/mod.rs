@@ -32,7 +32,7 @@ pub mod walk;
 pub use blocks::Blocks;
 pub use build::{MAX_DEPTH, build};
 pub use canon::canon;
-pub use describe::{Bounds, Describe, Distribution, Lengths, Node, Order};
+pub use describe::{Block, Bounds, Describe, Distribution, List, Node, Order};
 pub use layout::{Layout, Leaf, LeafRef, Leaves, MAX_PARTS, Part, Parts};
 pub use strided::{Dim, Strided};
 pub use table::{MAX_RUNS, Run, Runs, Table};

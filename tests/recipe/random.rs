@@ -1,8 +1,8 @@
 //! Random nested datatypes.
 
-use tempi::ir::{Distribution, Lengths, Order};
+use tempi::ir::{Distribution, Order};
 
-use super::{Darray, List, Recipe};
+use super::{Darray, Lengths, List, Recipe};
 
 /// A small generator with a seed (splitmix64), so that a failure can be repeated.
 pub struct Rng(pub u64);
