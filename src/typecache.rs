@@ -5,7 +5,8 @@
 //! whoever uses it holds an [`Arc`]. No lock is held while the MPI is called.
 #![forbid(unsafe_code)]
 
-use crate::config;
+use crate::config::{self, ExplainTo};
+use crate::explain;
 use crate::ir::{self, Describe, Layout, Unsupported};
 use crate::mpi::datatype::{System, is_predefined};
 use crate::mpi::{MPI_Datatype, family, keyval};
@@ -162,12 +163,20 @@ fn analyse(datatype: MPI_Datatype) -> Result<Arc<Entry>, Reason> {
         return Err(Reason::SwitchedOff);
     }
     let extent = System.bounds(datatype).map_err(|_| Reason::Opaque)?.extent;
-    let layout = ir::layout(&System, datatype).map_err(|error| match error {
+    let found = ir::layout(&System, datatype);
+    let reason = |failure: &ir::Failure<_>| match failure {
         ir::Failure::Unsupported(Unsupported::Irregular | Unsupported::Holes) => Reason::Irregular,
         ir::Failure::Unsupported(Unsupported::TooManyBlocks) => Reason::TooManyBlocks,
         ir::Failure::Unsupported(Unsupported::Overflow) => Reason::Overflow,
         ir::Failure::Unsupported(_) | ir::Failure::Describe(_) => Reason::Opaque,
-    });
+    };
+    // Of predefined types only those with holes have anything to say.
+    let plain = predefined && found.as_ref().is_ok_and(Layout::is_contiguous);
+    if config::get().explain != ExplainTo::Nowhere && !plain {
+        let why = |failure| format!("{}: {failure}", reason(failure));
+        explain::datatype(&System, datatype, found.as_ref().map_err(why));
+    }
+    let layout = found.map_err(|failure| reason(&failure));
     tracing::debug!(key = datatype.key(), ?layout, extent, "type analysed");
     let entry = Arc::new(Entry { layout, extent, usable: AtomicBool::new(predefined) });
     // A type whose death we would not hear of must not be remembered: its handle value may come back.

@@ -224,6 +224,11 @@ pub trait Describe {
     /// The MPI's.
     fn size(&self, datatype: Self::Type) -> Result<i64, Self::Error>;
 
+    /// What people call `datatype`, if anything (`MPI_Type_get_name`).
+    fn name(&self, _datatype: Self::Type) -> Option<String> {
+        None
+    }
+
     /// `datatype`, which [`Describe::node`] gave as a child, is not needed any more. Called once for each child,
     /// predefined ones too, which an MPI must not free.
     fn release(&self, datatype: Self::Type);

@@ -100,6 +100,16 @@ impl Table {
         }
     }
 
+    /// Bytes of host memory that hold the table.
+    pub fn held(&self) -> usize {
+        size_of::<Self>()
+            + match &self.runs {
+                Runs::Narrow { offsets, .. } => size_of_val(&**offsets),
+                Runs::Wide(offsets) => size_of_val(&**offsets),
+                Runs::Mixed(runs) => size_of_val(&**runs),
+            }
+    }
+
     /// Whether there are none. No layout has such a table.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

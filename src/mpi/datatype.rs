@@ -388,6 +388,19 @@ impl Describe for System {
         Ok(large)
     }
 
+    fn name(&self, datatype: MPI_Datatype) -> Option<String> {
+        // No MPI's MPI_MAX_OBJECT_NAME is larger.
+        let (mut name, mut length) = ([0_u8; 1024], 0);
+        // SAFETY: the outputs are valid places, and there is room for any name.
+        let rc = unsafe { next::MPI_Type_get_name(datatype, name.as_mut_ptr().cast(), &raw mut length) };
+        check("MPI_Type_get_name", rc).ok()?;
+        let name = String::from_utf8_lossy(name.get(..usize::try_from(length).ok()?)?);
+        // Open MPI says so of its copies, those of types without a name too; and a type that it resizes keeps its name.
+        let name = name.trim_start_matches("Dup ");
+        let inherited = name.starts_with("MPI_") && !matches!(is_predefined(datatype), Ok(true));
+        (!name.is_empty() && !inherited).then(|| name.to_owned())
+    }
+
     fn release(&self, datatype: MPI_Datatype) {
         if matches!(is_predefined(datatype), Ok(false)) {
             let mut datatype = datatype;
