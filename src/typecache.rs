@@ -116,7 +116,8 @@ fn table(key: usize) -> Option<Arc<Entry>> {
     ENTRIES.read().get(&key).cloned()
 }
 
-/// Handles are addresses or small integers; their low bits alone do not tell them apart.
+/// The place of a handle among the few that a thread remembers. Numbers that follow each other (MPICH's) get places of their
+/// own, which a hash like the table's does not give them: it is a matter of 8 places, not of 2⁶⁴.
 fn spread(key: usize) -> usize {
     key >> 4 ^ key >> 9 ^ key
 }
