@@ -11,9 +11,9 @@
  */
 #include "bench.h"
 
-enum kind { SUBARRAY, VECTOR, INDEXED, INDEXED_REGULAR, BLOCKS, KINDS };
+enum kind { SUBARRAY, VECTOR, INDEXED, INDEXED_REGULAR, MIXED, BLOCKS, KINDS };
 static const char *const names[KINDS] = {"subarray, face of 256^3", "vector of 8 B", "indexed 8 B, sorted",
-                                         "indexed as a vector", "indexed 128 B"};
+                                         "indexed as a vector", "indexed 8 or 16 B", "indexed 128 B"};
 enum step { CREATE, COMMIT, FIRST, NEXT, FREE, STEPS };
 static const char *const steps[STEPS] = {"create", "commit", "first", "next", "free"};
 
@@ -25,6 +25,8 @@ static struct list places(enum kind kind, int64_t bytes)
         return list_of(bytes / 8, 8, 8, 6);
     if (kind == BLOCKS)
         return list_of(bytes / 128, 128, 128, 3);
+    if (kind == MIXED)
+        return list_of(bytes / 12, 16, 8, 6);
     if (kind == INDEXED_REGULAR) {
         list = list_of(bytes / 8, 8, 8, 0);
         for (int64_t i = 0; i < list.n; i++)
@@ -33,7 +35,7 @@ static struct list places(enum kind kind, int64_t bytes)
     return list;
 }
 
-static MPI_Datatype create(enum kind kind, int64_t bytes, const int *displacements, int n, int length)
+static MPI_Datatype create(enum kind kind, int64_t bytes, const int *displacements, const int *lengths, int n, int length)
 {
     const int sizes[3] = {256, 256, 256}, sub[3] = {256, 256, 2}, starts[3] = {0, 0, 2};
     MPI_Datatype type;
@@ -41,6 +43,8 @@ static MPI_Datatype create(enum kind kind, int64_t bytes, const int *displacemen
         MPI_Type_create_subarray(3, sizes, sub, starts, MPI_ORDER_C, MPI_DOUBLE, &type);
     else if (kind == VECTOR)
         MPI_Type_vector((int)(bytes / 8), 1, 2, MPI_DOUBLE, &type);
+    else if (kind == MIXED)
+        MPI_Type_indexed(n, lengths, displacements, MPI_DOUBLE, &type);
     else
         MPI_Type_create_indexed_block(n, length, displacements, MPI_DOUBLE, &type);
     return type;
@@ -70,23 +74,27 @@ int main(int argc, char **argv)
            "next pack", "free", "ns a block", bench.label);
     for (int kind = 0; kind < KINDS; kind++)
         for (int large = 0; large < (kind == SUBARRAY ? 1 : 2); large++) {
-            int64_t bytes = kind == SUBARRAY ? MI : kind == BLOCKS ? (large ? 16 * MI : MI) : large ? 8 * MI : 32768;
-            int64_t block = kind == SUBARRAY ? 16 : kind == BLOCKS ? 128 : 8, blocks = bytes / block;
+            int64_t mean = kind == SUBARRAY ? 16 : kind == BLOCKS ? 128 : kind == MIXED ? 12 : 8; /* bytes of a block */
+            int64_t blocks = kind == SUBARRAY ? 65536 : kind == BLOCKS ? (large ? 131072 : 8192) : large ? MI : 4096;
+            int64_t bytes = blocks * mean;
             if (bytes > bench.max_bytes)
                 continue;
             struct list list = places((enum kind)kind, bytes);
-            int *displacements = list.n ? malloc((size_t)list.n * sizeof *displacements) : NULL, n = 0;
+            int *displacements = list.n ? malloc((size_t)list.n * 2 * sizeof *displacements) : NULL, n = 0;
+            int *lengths = displacements ? displacements + list.n : NULL; /* of mixed blocks: one and two doubles */
             int packs = (!bench.on_device || bench.aware) && (!large || expected <= bench.limit * 1e6);
             double start, us[STEPS];
             if (list.n && displacements == NULL)
                 bench_fail("memory", "none left");
-            for (int64_t i = 0; i < list.n; i++)
+            for (int64_t i = 0; i < list.n; i++) {
                 displacements[i] = (int)(list.at[i] / 8);
+                lengths[i] = 1 + (int)(i % 2);
+            }
             for (start = now(); n < MAX && (n < 1 || now() - start < bench.budget * 5); n++) {
                 double at[STEPS + 1];
                 MPI_Datatype type;
                 at[CREATE] = now();
-                type = create((enum kind)kind, bytes, displacements, (int)list.n, (int)(block / 8));
+                type = create((enum kind)kind, bytes, displacements, lengths, (int)list.n, (int)(mean / 8));
                 at[COMMIT] = now();
                 MPI_Type_commit(&type);
                 at[FIRST] = now();

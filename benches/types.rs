@@ -9,12 +9,11 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tempi::ir::{Bounds, Describe, Layout, LeafRef, Lengths, Node, Runs, layout};
+use tempi::ir::{Block, Bounds, Describe, Layout, LeafRef, List, Node, Runs, layout};
 
-/// Lists of doubles as an MPI describes them: copies of the arguments, like those that `MPI_Type_get_contents` makes.
+/// A list of doubles as an MPI describes it: a copy of the arguments, like that of `MPI_Type_get_contents`.
 struct Lists<'a> {
-    counts: &'a Lengths,
-    displacements: &'a [i64],
+    list: &'a List,
     size: i64,
 }
 
@@ -24,12 +23,7 @@ impl Describe for Lists<'_> {
     type Error = Infallible;
 
     fn node(&self, list: bool) -> Result<Node<bool>, Infallible> {
-        Ok(if list {
-            let (counts, displacements) = (self.counts.clone(), self.displacements.to_vec());
-            Node::Indexed { counts, displacements, child: false }
-        } else {
-            Node::Named
-        })
+        Ok(if list { Node::Indexed { list: self.list.clone(), child: false } } else { Node::Named })
     }
 
     fn bounds(&self, _: bool) -> Result<Bounds, Infallible> {
@@ -52,25 +46,31 @@ fn main() {
         sorted.sort_unstable();
         // Ascending with gaps that vary.
         let gaps: Vec<i64> = sorted.iter().map(|place| place + place * 7919 % 2).collect();
-        let lengths = Lengths::Each((0..n).map(|i| 1 + i * 31 % 2).collect());
-        for (name, counts, displacements) in [
-            ("doubles, regular", Lengths::Equal(1), &sorted),
-            ("doubles, ascending", Lengths::Equal(1), &gaps),
-            ("doubles, scattered", Lengths::Equal(1), &scattered),
-            ("one or two doubles, scattered", lengths, &scattered),
+        let ones = |displacements: &[i64]| List::Equal { count: 1, displacements: displacements.to_vec() };
+        let lengths = (0..n).map(|i| 1 + i * 31 % 2);
+        let blocks = lengths.zip(&scattered).map(|(count, &displacement)| Block { displacement, count });
+        for (name, list) in [
+            ("doubles, regular", ones(&sorted)),
+            ("doubles, ascending", ones(&gaps)),
+            ("doubles, scattered", ones(&scattered)),
+            ("one or two doubles, scattered", List::Each(blocks.collect())),
         ] {
-            measure(&format!("{n} {name}"), &counts, displacements);
+            measure(&format!("{n} {name}"), &list);
         }
     }
 }
 
-fn measure(name: &str, counts: &Lengths, displacements: &[i64]) {
-    let blocks = i64::try_from(displacements.len()).unwrap();
-    let elements = match counts {
-        Lengths::Equal(count) => count * blocks,
-        Lengths::Each(counts) => counts.iter().sum(),
+fn measure(name: &str, list: &List) {
+    let (blocks, elements) = match list {
+        List::Equal { count, displacements } => {
+            let blocks = i64::try_from(displacements.len()).unwrap();
+            (blocks, count * blocks)
+        }
+        List::Each(blocks) => {
+            (i64::try_from(blocks.len()).unwrap(), blocks.iter().map(|block| block.count).sum())
+        }
     };
-    let lists = Lists { counts, displacements, size: 8 * elements };
+    let lists = Lists { list, size: 8 * elements };
     let mut best = f64::MAX;
     let mut bytes = 0;
     for _ in 0..15 {

@@ -41,6 +41,17 @@ pub enum ReportTo {
     Json(String),
 }
 
+/// Where it is explained what becomes of each datatype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExplainTo {
+    /// Nowhere.
+    Nowhere,
+    /// On standard error.
+    Text,
+    /// In a file; `%r` in the name is the rank.
+    File(String),
+}
+
 /// Everything that the environment decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -81,6 +92,8 @@ pub struct Config {
     pub log: LevelFilter,
     /// `TEMPI_REPORT`: on, or the file of the JSON report.
     pub report: ReportTo,
+    /// `TEMPI_EXPLAIN`: on, or the file.
+    pub explain: ExplainTo,
     /// Ranks on this node as the launcher says, when it does.
     pub local_ranks: Option<u32>,
     /// The rank as the launcher says, when it does.
@@ -108,6 +121,7 @@ impl Default for Config {
             cache_dir: None,
             log: LevelFilter::WARN,
             report: ReportTo::Nowhere,
+            explain: ExplainTo::Nowhere,
             local_ranks: None,
             rank: None,
         }
@@ -137,6 +151,7 @@ pub const NAMES: &[&str] = &[
     "TEMPI_CACHE_DIR",
     "TEMPI_LOG",
     "TEMPI_REPORT",
+    "TEMPI_EXPLAIN",
 ];
 
 /// Launchers' names for the number of ranks on this node.
@@ -274,6 +289,14 @@ fn set_valued(config: &mut Config, name: &str, value: &str) -> Set {
                 None => ReportTo::Json(value.to_owned()),
             };
         }
+        "TEMPI_EXPLAIN" => {
+            config.explain = match switch(value) {
+                Some(true) => ExplainTo::Text,
+                Some(false) => ExplainTo::Nowhere,
+                None if value == "text" => ExplainTo::Text,
+                None => ExplainTo::File(value.to_owned()),
+            };
+        }
         _ => return Set::Unknown,
     }
     Set::Done
@@ -363,6 +386,7 @@ mod tests {
             ("TEMPI_POOL_LIMIT", "64M"),
             ("TEMPI_LOG", "debug"),
             ("TEMPI_REPORT", "out-%r.json"),
+            ("TEMPI_EXPLAIN", "types-%r"),
             ("OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
             ("PMI_RANK", "3"),
         ]);
@@ -375,6 +399,8 @@ mod tests {
         assert_eq!(c.pool_limit, 64 << 20);
         assert_eq!(c.log, LevelFilter::DEBUG);
         assert_eq!(c.report, ReportTo::Json("out-%r.json".into()));
+        assert_eq!(c.explain, ExplainTo::File("types-%r".into()));
+        assert_eq!(read(&[("TEMPI_EXPLAIN", "1")]).0.explain, ExplainTo::Text);
         assert_eq!(c.local_ranks, Some(4));
         assert_eq!(c.rank, Some(3));
     }

@@ -13,7 +13,7 @@
 //!
 //! # Layers
 //!
-//! Arrows point down only: `api` → `transfer` → `pack`, `typecache`, `pool` → `ir`, `model`, `mpi`, `cuda` →
+//! Arrows point down only: `api` → `transfer` → `pack`, `typecache`, `explain`, `pool` → `ir`, `model`, `mpi`, `cuda` →
 //! `config`, `error`, `log`, `reason`, `report`. `ir` and `model` are pure; `mpi` and `cuda` never import each
 //! other. `scripts/ci/layers` checks it.
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -33,6 +33,7 @@ pub mod api;
 pub mod config;
 pub mod cuda;
 pub mod error;
+pub mod explain;
 pub mod ir;
 mod log;
 pub mod model;

@@ -5,7 +5,8 @@
 //! whoever uses it holds an [`Arc`]. No lock is held while the MPI is called.
 #![forbid(unsafe_code)]
 
-use crate::config;
+use crate::config::{self, ExplainTo};
+use crate::explain;
 use crate::ir::{self, Describe, Layout, Unsupported};
 use crate::mpi::datatype::{System, is_predefined};
 use crate::mpi::{MPI_Datatype, family, keyval};
@@ -73,7 +74,8 @@ static ENTRIES: RwLock<Entries> = RwLock::new(HashMap::with_hasher(BuildHasherDe
 /// Counts deaths. What a thread remembers holds as long as none happened.
 static DEATHS: AtomicU64 = AtomicU64::new(0);
 
-/// Types that a thread remembers, so that the usual look-up needs no lock.
+/// Types that a thread remembers, so that the usual look-up needs no lock. It keeps none that it knows to be dead: a plan
+/// may be large, and have its table on a device.
 const RECENT: usize = 8;
 
 struct Recent {
@@ -101,21 +103,32 @@ pub fn with<T>(datatype: MPI_Datatype, work: impl FnOnce(&Arc<Entry>) -> T) -> O
     RECENTLY
         .try_with(|recent| {
             let mut recent = recent.try_borrow_mut().ok()?;
-            let slot = recent.get_mut(spread(key) % RECENT)?;
-            match slot {
-                Some(known) if known.key == key && known.deaths == deaths => {}
-                _ => *slot = Some(Recent { key, deaths, entry: table(key)? }),
+            let place = spread(key) % RECENT;
+            let known = |known: &Recent| known.key == key && known.deaths == deaths;
+            if !recent.get(place)?.as_ref().is_some_and(known) {
+                learn(&mut recent, place, key, deaths)?;
             }
-            slot.as_ref().map(|known| work(&known.entry))
+            recent.get(place)?.as_ref().map(|known| work(&known.entry))
         })
         .ok()?
+}
+
+/// Remembers `key`, and nothing that might have died since it was looked up.
+#[cold]
+fn learn(recent: &mut [Option<Recent>; RECENT], place: usize, key: usize, deaths: u64) -> Option<()> {
+    for slot in recent.iter_mut().filter(|slot| slot.as_ref().is_some_and(|known| known.deaths != deaths)) {
+        *slot = None;
+    }
+    *recent.get_mut(place)? = Some(Recent { key, deaths, entry: table(key)? });
+    Some(())
 }
 
 fn table(key: usize) -> Option<Arc<Entry>> {
     ENTRIES.read().get(&key).cloned()
 }
 
-/// Handles are addresses or small integers; their low bits alone do not tell them apart.
+/// The place of a handle among the few that a thread remembers. Numbers that follow each other (MPICH's) get places of their
+/// own, which a hash like the table's does not give them: it is a matter of 8 places, not of 2⁶⁴.
 fn spread(key: usize) -> usize {
     key >> 4 ^ key >> 9 ^ key
 }
@@ -144,7 +157,11 @@ pub fn forget(key: usize) {
     let dead = ENTRIES.write().remove(&key);
     // After the removal, so that nobody remembers the entry under the new count.
     DEATHS.fetch_add(1, Release);
-    drop(dead); // outside the lock
+    let mine = RECENTLY.try_with(|recent| {
+        let mut recent = recent.try_borrow_mut().ok()?;
+        recent.iter_mut().find(|slot| slot.as_ref().is_some_and(|known| known.key == key))?.take()
+    });
+    drop((dead, mine)); // outside the lock
 }
 
 /// Entries at the moment: of predefined types that were used, and of derived ones that live.
@@ -162,12 +179,20 @@ fn analyse(datatype: MPI_Datatype) -> Result<Arc<Entry>, Reason> {
         return Err(Reason::SwitchedOff);
     }
     let extent = System.bounds(datatype).map_err(|_| Reason::Opaque)?.extent;
-    let layout = ir::layout(&System, datatype).map_err(|error| match error {
+    let found = ir::layout(&System, datatype);
+    let reason = |failure: &ir::Failure<_>| match failure {
         ir::Failure::Unsupported(Unsupported::Irregular | Unsupported::Holes) => Reason::Irregular,
         ir::Failure::Unsupported(Unsupported::TooManyBlocks) => Reason::TooManyBlocks,
         ir::Failure::Unsupported(Unsupported::Overflow) => Reason::Overflow,
         ir::Failure::Unsupported(_) | ir::Failure::Describe(_) => Reason::Opaque,
-    });
+    };
+    // Of predefined types only those with holes have anything to say.
+    let plain = predefined && found.as_ref().is_ok_and(Layout::is_contiguous);
+    if config::get().explain != ExplainTo::Nowhere && !plain {
+        let why = |failure| format!("{}: {failure}", reason(failure));
+        explain::datatype(&System, datatype, found.as_ref().map_err(why));
+    }
+    let layout = found.map_err(|failure| reason(&failure));
     tracing::debug!(key = datatype.key(), ?layout, extent, "type analysed");
     let entry = Arc::new(Entry { layout, extent, usable: AtomicBool::new(predefined) });
     // A type whose death we would not hear of must not be remembered: its handle value may come back.

@@ -1,6 +1,7 @@
 //! The life of MPI in the process.
 
-use crate::mpi::{Family, MPI_Comm, Via, family, next, threads};
+use crate::mpi::{Via, comm, family, next, threads};
+use crate::pack::table;
 use crate::transfer::{burst, orphans, pending};
 use crate::{pool, report, state, typecache};
 use std::ffi::{c_char, c_int};
@@ -49,25 +50,13 @@ pub(super) unsafe fn finalize(via: Via) -> c_int {
         orphans::finish();
         tracing::debug!(types = typecache::len(), "MPI_Finalize");
         tracing::debug!(requests = pending::len(), "MPI_Finalize");
+        tracing::debug!(tables = table::bytes(), "MPI_Finalize");
         if report::on() {
-            report::write(rank());
+            report::write(comm::rank());
         }
         state::stop();
         pool::drain();
     }
     // SAFETY: the caller's duty.
     unsafe { next::MPI_Finalize(via) }
-}
-
-/// The rank in `MPI_COMM_WORLD`, 0 if the MPI will not tell.
-fn rank() -> c_int {
-    let (mut up, mut rank): (c_int, c_int) = (0, 0);
-    // SAFETY: `up` is a valid place; the function may be called at any time.
-    unsafe { next::MPI_Initialized(&raw mut up) };
-    if up != 0 {
-        let world: MPI_Comm = Family::comm_world(family());
-        // SAFETY: MPI is initialised, so the world exists.
-        unsafe { next::MPI_Comm_rank(world, &raw mut rank) };
-    }
-    rank
 }

@@ -80,6 +80,14 @@ pub fn device_count() -> Option<u32> {
     u32::try_from(count).ok()
 }
 
+/// How many multiprocessors a device has, if the process has a driver that was initialised.
+pub fn multiprocessors(device: i32) -> Option<u32> {
+    let mut count = 0;
+    // SAFETY: `count` is a valid place.
+    unsafe { calls::device_attribute(&raw mut count, MULTIPROCESSOR_COUNT, device) }.ok()?;
+    u32::try_from(count).ok().filter(|count| *count > 0)
+}
+
 /// The context of this handle, if it is known and still the same one.
 fn known(handle: ContextHandle) -> Option<&'static Context> {
     let context = CONTEXTS.read().iter().copied().find(|context| context.handle == handle)?;

@@ -37,11 +37,11 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Runs of different length, once.
-    pub(super) fn mixed(runs: Vec<Run>) -> Option<Self> {
-        let table = Table::mixed(runs)?;
+    /// Runs of different length, once; the table's offsets count from `offset`.
+    pub(super) fn mixed(offset: i64, runs: Vec<Run>) -> Option<Self> {
+        let table = Table::mixed_from(offset, runs)?;
         let size = table.bytes();
-        Some(Self { offset: 0, table: Arc::new(table), block: 0, packed: 0, dims: Vec::new(), size })
+        Some(Self { offset, table: Arc::new(table), block: 0, packed: 0, dims: Vec::new(), size })
     }
 
     /// `entry` at each of `offsets`.

@@ -7,7 +7,7 @@
 use std::mem::take;
 
 use super::darray;
-use super::describe::{Describe, Lengths, Node, Open, Order};
+use super::describe::{Describe, List, Node, Open, Order};
 use super::tree::{Level, Part, Type};
 use super::unsupported::{Failure, Unsupported};
 
@@ -33,13 +33,11 @@ fn tree<D: Describe>(describe: &D, datatype: D::Type, depth: usize) -> Result<Ty
     };
     let extent = || describe.bounds(child).map_err(Failure::Describe).map(|bounds| bounds.extent);
     match &mut open.node {
-        Node::Indexed { counts, displacements, .. } => {
+        Node::Indexed { list, .. } => {
             let extent = extent()?;
-            blocks(describe, (take(counts), take(displacements)), extent, extent, child, depth)
+            blocks(describe, take(list), extent, extent, child, depth)
         }
-        Node::Hindexed { counts, displacements, .. } => {
-            blocks(describe, (take(counts), take(displacements)), 1, extent()?, child, depth)
-        }
+        Node::Hindexed { list, .. } => blocks(describe, take(list), 1, extent()?, child, depth),
         Node::Dup(_) | Node::Resized(_) => loops(describe, Vec::new(), child, depth),
         node => loops(describe, levels(node, extent()?)?, child, depth),
     }
@@ -69,37 +67,39 @@ fn deeper(depth: usize, by: usize) -> Result<usize, Unsupported> {
     if depth > MAX_DEPTH { Err(Unsupported::TooDeep) } else { Ok(depth) }
 }
 
-/// Blocks of one child, given as counts and displacements in units of `unit` bytes. They may be many: nothing is copied.
+/// Blocks of one child, their displacements in units of `unit` bytes.
 fn blocks<D: Describe>(
     describe: &D,
-    (counts, mut offsets): (Lengths, Vec<i64>),
+    mut list: List,
     unit: i64,
     extent: i64,
     child: D::Type,
     depth: usize,
 ) -> Result<Type, Failure<D::Error>> {
-    let scale = |offset: &mut i64| {
-        *offset = offset.checked_mul(unit).ok_or(Unsupported::Overflow)?;
+    let scale = |displacement: &mut i64| {
+        *displacement = displacement.checked_mul(unit).ok_or(Unsupported::Overflow)?;
         Ok::<_, Unsupported>(())
     };
     let mut bytes = false;
-    match &counts {
-        Lengths::Equal(count) if *count < 0 => return Err(Unsupported::Malformed.into()),
-        Lengths::Equal(0) => {}
-        Lengths::Equal(_) => {
-            bytes = !offsets.is_empty();
-            offsets.iter_mut().try_for_each(scale)?;
+    match &mut list {
+        List::Equal { count: ..0, .. } => return Err(Unsupported::Malformed.into()),
+        List::Equal { count: 0, .. } => {}
+        List::Equal { displacements, .. } => {
+            bytes = !displacements.is_empty();
+            displacements.iter_mut().try_for_each(scale)?;
         }
-        Lengths::Each(counts) => {
-            if counts.len() != offsets.len() || counts.iter().any(|count| *count < 0) {
-                return Err(Unsupported::Malformed.into());
+        List::Each(blocks) => {
+            for block in blocks {
+                match block.count {
+                    ..0 => return Err(Unsupported::Malformed.into()),
+                    // A block without elements is no block, wherever it is said to be.
+                    0 => block.displacement = 0,
+                    1.. => {
+                        bytes = true;
+                        scale(&mut block.displacement)?;
+                    }
+                }
             }
-            // Blocks without elements are no blocks, wherever they are said to be.
-            let mut filled = counts.iter().zip(&mut offsets).filter(|(count, _)| **count > 0).map(|(_, o)| o);
-            filled.try_for_each(|offset| {
-                bytes = true;
-                scale(offset)
-            })?;
         }
     }
     // As in `loops`.
@@ -107,7 +107,7 @@ fn blocks<D: Describe>(
         return Ok(Type::EMPTY);
     }
     let child = Box::new(tree(describe, child, deeper(depth, 1)?)?);
-    Ok(Type::Indexed { counts, offsets, stride: extent, child })
+    Ok(Type::Indexed { list, stride: extent, child })
 }
 
 fn structure<D: Describe>(

@@ -54,9 +54,7 @@ fn rewrite(tree: Type) -> Result<Layout, Unsupported> {
             layout.shift(offset).ok_or(Overflow)?;
             Ok(layout)
         }
-        Type::Indexed { counts, offsets, stride, child } => {
-            gather::indexed(&counts, offsets, stride, rewrite(*child)?)
-        }
+        Type::Indexed { list, stride, child } => gather::indexed(list, stride, rewrite(*child)?),
         Type::Sequence(parts) => {
             let mut layouts = Vec::with_capacity(parts.len());
             for part in parts {

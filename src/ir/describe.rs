@@ -86,21 +86,17 @@ pub enum Node<T> {
         /// Element type.
         child: T,
     },
-    /// `MPI_Type_indexed`, and `MPI_Type_create_indexed_block` with all lengths equal.
+    /// `MPI_Type_indexed` and `MPI_Type_create_indexed_block`.
     Indexed {
-        /// Elements in each block.
-        counts: Lengths,
-        /// Elements from the buffer argument to each block.
-        displacements: Vec<i64>,
+        /// The blocks; displacements are elements.
+        list: List,
         /// Element type.
         child: T,
     },
-    /// `MPI_Type_create_hindexed`, and `MPI_Type_create_hindexed_block` with all lengths equal.
+    /// `MPI_Type_create_hindexed` and `MPI_Type_create_hindexed_block`.
     Hindexed {
-        /// Elements in each block.
-        counts: Lengths,
-        /// Bytes from the buffer argument to each block.
-        displacements: Vec<i64>,
+        /// The blocks; displacements are bytes.
+        list: List,
         /// Element type.
         child: T,
     },
@@ -117,28 +113,32 @@ pub enum Node<T> {
     Irregular,
 }
 
-/// Elements in the blocks of an indexed type.
+/// The blocks of an indexed type, which may be millions: the analysis changes the list in place and copies none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lengths {
-    /// The same in all of them.
-    Equal(i64),
-    /// One number for each.
-    Each(Vec<i64>),
+pub enum List {
+    /// Blocks of one length.
+    Equal {
+        /// Elements in each block.
+        count: i64,
+        /// From the buffer argument to each block.
+        displacements: Vec<i64>,
+    },
+    /// Each with its own length.
+    Each(Vec<Block>),
 }
 
-impl Default for Lengths {
+/// One block of a [`List`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// From the buffer argument to the block.
+    pub displacement: i64,
+    /// Elements in it.
+    pub count: i64,
+}
+
+impl Default for List {
     fn default() -> Self {
-        Self::Equal(0)
-    }
-}
-
-impl Lengths {
-    /// Elements in block `index`.
-    pub(super) fn get(&self, index: usize) -> i64 {
-        match self {
-            Self::Equal(count) => *count,
-            Self::Each(counts) => counts.get(index).copied().unwrap_or(0),
-        }
+        Self::Each(Vec::new())
     }
 }
 
@@ -223,6 +223,11 @@ pub trait Describe {
     /// # Errors
     /// The MPI's.
     fn size(&self, datatype: Self::Type) -> Result<i64, Self::Error>;
+
+    /// What people call `datatype`, if anything (`MPI_Type_get_name`).
+    fn name(&self, _datatype: Self::Type) -> Option<String> {
+        None
+    }
 
     /// `datatype`, which [`Describe::node`] gave as a child, is not needed any more. Called once for each child,
     /// predefined ones too, which an MPI must not free.

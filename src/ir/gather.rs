@@ -13,7 +13,7 @@
 #![forbid(unsafe_code)]
 
 use super::blocks::Blocks;
-use super::describe::Lengths;
+use super::describe::{Block, List};
 use super::layout::{Layout, Leaf, MAX_PARTS, Part, Parts};
 use super::strided::{Dim, Strided};
 use super::table::{MAX_RUNS, Run, Runs};
@@ -26,56 +26,45 @@ const SMALL: i64 = 1024;
 const MAX_MIXED: i64 = 1 << 43;
 
 /// Blocks of repetitions of `child`, `stride` bytes apart within a block.
-pub(super) fn indexed(
-    counts: &Lengths,
-    offsets: Vec<i64>,
-    stride: i64,
-    mut child: Layout,
-) -> Result<Layout, Unsupported> {
-    if child.is_empty() || offsets.is_empty() {
+pub(super) fn indexed(list: List, stride: i64, mut child: Layout) -> Result<Layout, Unsupported> {
+    if child.is_empty() {
         return Ok(Layout::EMPTY);
     }
-    if let &Lengths::Equal(count) = counts {
-        match count {
-            ..0 => return Err(Malformed),
-            0 => return Ok(Layout::EMPTY),
-            1.. => {}
+    let mut blocks = match list {
+        List::Equal { count: ..0, .. } => return Err(Malformed),
+        List::Equal { count: 0, .. } => return Ok(Layout::EMPTY),
+        List::Equal { count, displacements } => {
+            let reach = count.checked_mul(stride).ok_or(Overflow)?;
+            if !touch(&displacements, reach) {
+                child.wrap(count, stride).ok_or(Overflow)?;
+                return place(child, displacements);
+            }
+            displacements.into_iter().map(|displacement| Block { displacement, count }).collect()
         }
-        let reach = count.checked_mul(stride).ok_or(Overflow)?;
-        if !touch(&offsets, reach) {
-            child.wrap(count, stride).ok_or(Overflow)?;
-            return place(child, offsets);
-        }
-    }
-    let single = || (0..offsets.len()).all(|index| counts.get(index) <= 1);
+        List::Each(blocks) => blocks,
+    };
+    join(&mut blocks, stride)?;
+    let Some(&Block { count: first, .. }) = blocks.first() else { return Ok(Layout::EMPTY) };
     if let Layout::Strided(one) = &child
         && one.is_contiguous()
-        && (one.size == stride || single())
+        && one.size == stride
     {
-        let mut runs = Merged::with_room(offsets.len());
-        for (index, offset) in offsets.iter().enumerate() {
-            let count = counts.get(index);
-            if count > 0 {
-                let offset = offset.checked_add(one.offset).ok_or(Overflow)?;
-                runs.push(Run { offset, bytes: count.checked_mul(one.size).ok_or(Overflow)? })?;
-            } else if count < 0 {
-                return Err(Malformed);
-            }
-        }
-        drop(offsets);
-        return of_runs(runs.0);
+        let run = |block: Block| {
+            let offset = block.displacement.checked_add(one.offset)?;
+            Some(Run { offset, bytes: block.count.checked_mul(one.size)? })
+        };
+        // A block is as large as a run, so that the list becomes the table where it lies.
+        return of_runs(blocks.into_iter().map(run).collect::<Option<_>>().ok_or(Overflow)?);
     }
-    let blocks = merged(counts, &offsets, stride)?;
-    let Some(first) = blocks.first() else { return Ok(Layout::EMPTY) };
-    if blocks.iter().all(|block| block.count == first.count) {
-        child.wrap(first.count, stride).ok_or(Overflow)?;
-        return place(child, blocks.iter().map(|block| block.offset).collect());
+    if blocks.iter().all(|block| block.count == first) {
+        child.wrap(first, stride).ok_or(Overflow)?;
+        return place(child, blocks.into_iter().map(|block| block.displacement).collect());
     }
     let elements = blocks.iter().fold(0, |sum: i64, block| sum.saturating_add(block.count));
     bound(elements)?;
     let mut offsets = Vec::with_capacity(usize::try_from(elements).unwrap_or(0));
     for block in &blocks {
-        let mut offset = block.offset;
+        let mut offset = block.displacement;
         for i in 0..block.count {
             offsets.push(offset);
             if i + 1 < block.count {
@@ -91,37 +80,32 @@ fn touch(offsets: &[i64], reach: i64) -> bool {
     offsets.windows(2).any(|pair| matches!(pair, [a, b] if a.checked_add(reach) == Some(*b)))
 }
 
-/// Repetitions of a child in one place.
-#[derive(Clone, Copy)]
-struct Block {
-    offset: i64,
-    count: i64,
-}
-
 fn bound(runs: i64) -> Result<(), Unsupported> {
     if runs > MAX_RUNS { Err(TooManyBlocks) } else { Ok(()) }
 }
 
-/// The blocks without the empty ones, those that continue their predecessor joined to it.
-fn merged(counts: &Lengths, offsets: &[i64], stride: i64) -> Result<Vec<Block>, Unsupported> {
-    let mut merged: Vec<Block> = Vec::with_capacity(offsets.len());
-    for (index, &offset) in offsets.iter().enumerate() {
-        let count = counts.get(index);
-        match count {
-            ..0 => return Err(Malformed),
-            0 => continue,
-            1.. => {}
+/// Drops the blocks without elements, and joins to its predecessor what continues it.
+fn join(blocks: &mut Vec<Block>, stride: i64) -> Result<(), Unsupported> {
+    let mut fault = None;
+    blocks.retain(|block| {
+        if block.count < 0 {
+            fault = Some(Malformed);
         }
-        let end =
-            |last: &Block| last.count.checked_mul(stride).and_then(|reach| last.offset.checked_add(reach));
-        match merged.last_mut() {
-            Some(last) if end(last) == Some(offset) => {
-                last.count = last.count.checked_add(count).ok_or(Overflow)?;
+        block.count != 0
+    });
+    blocks.dedup_by(|next, last| {
+        let reach = last.count.checked_mul(stride);
+        let continues =
+            reach.and_then(|reach| last.displacement.checked_add(reach)) == Some(next.displacement);
+        if continues {
+            match last.count.checked_add(next.count) {
+                Some(count) => last.count = count,
+                None => fault = fault.or(Some(Overflow)),
             }
-            _ => merged.push(Block { offset, count }),
         }
-    }
-    Ok(merged)
+        continues
+    });
+    fault.map_or(Ok(()), Err)
 }
 
 /// `entry` at each of `offsets`.
@@ -241,7 +225,7 @@ pub(super) fn of_runs(runs: Vec<Run>) -> Result<Layout, Unsupported> {
     let Some(first) = runs.first().copied() else { return Ok(Layout::EMPTY) };
     let block = |bytes| Strided { offset: 0, block: bytes, dims: Vec::new(), size: bytes };
     if runs.iter().all(|run| run.bytes == first.bytes) {
-        return equal(runs.iter().map(|run| run.offset).collect(), block(first.bytes));
+        return equal(runs.into_iter().map(|run| run.offset).collect(), block(first.bytes));
     }
     if let Some(offsets) = cut(&runs, first.bytes) {
         let whole = equal(offsets, block(first.bytes))?;
@@ -249,15 +233,9 @@ pub(super) fn of_runs(runs: Vec<Run>) -> Result<Layout, Unsupported> {
             return Ok(whole);
         }
     }
-    let length = i64::try_from(runs.len()).map_err(|_| Overflow)?;
-    bound(length)?;
-    let mut runs = runs;
-    for run in &mut runs {
-        run.offset = run.offset.checked_sub(first.offset).ok_or(Overflow)?;
-    }
-    let mut blocks = Blocks::mixed(runs).filter(|blocks| blocks.size < MAX_MIXED).ok_or(Overflow)?;
-    blocks.offset = first.offset;
-    Ok(Layout::Blocks(blocks))
+    bound(i64::try_from(runs.len()).map_err(|_| Overflow)?)?;
+    let blocks = Blocks::mixed(first.offset, runs).filter(|blocks| blocks.size < MAX_MIXED);
+    blocks.map(Layout::Blocks).ok_or(Overflow)
 }
 
 /// Runs that [`cut`] looks at first.

@@ -169,6 +169,19 @@ impl Layout {
         leaves.try_fold(first, |(lo, hi), span| span.map(|span| (lo.min(span.0), hi.max(span.1))))
     }
 
+    /// Bytes of host memory that hold the layout, its tables included.
+    pub fn held(&self) -> usize {
+        let dims = |leaf| match leaf {
+            LeafRef::Strided(strided) => size_of_val(strided.dims.as_slice()),
+            LeafRef::Blocks(blocks) => size_of_val(blocks.dims.as_slice()) + blocks.table.held(),
+        };
+        let parts = match self {
+            Self::Parts(parts) => size_of_val(parts.parts.as_slice()),
+            _ => 0,
+        };
+        size_of::<Self>() + parts + self.leaves().map(|(_, leaf)| dims(leaf)).sum::<usize>()
+    }
+
     /// The layouts that this one consists of, each with the place of its first byte in the packed form.
     pub fn leaves(&self) -> Leaves<'_> {
         Leaves(match self {

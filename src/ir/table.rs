@@ -69,8 +69,14 @@ impl Table {
 
     /// Runs of different length. `None` if their bytes or any end exceed 64 bits.
     pub fn mixed(runs: Vec<Run>) -> Option<Self> {
+        Self::mixed_from(0, runs)
+    }
+
+    /// The same of runs whose offsets are to count from `base`.
+    pub(super) fn mixed_from(base: i64, mut runs: Vec<Run>) -> Option<Self> {
         let (mut bits, mut lo, mut hi, mut bytes) = (0, i64::MAX, i64::MIN, 0_i64);
-        for run in &runs {
+        for run in &mut runs {
+            run.offset = run.offset.checked_sub(base)?;
             bits |= run.offset.cast_unsigned() | run.bytes.cast_unsigned();
             lo = lo.min(run.offset);
             hi = hi.max(run.offset.checked_add(run.bytes)?);
@@ -92,6 +98,16 @@ impl Table {
             Runs::Wide(offsets) => offsets.len(),
             Runs::Mixed(runs) => runs.len(),
         }
+    }
+
+    /// Bytes of host memory that hold the table.
+    pub fn held(&self) -> usize {
+        size_of::<Self>()
+            + match &self.runs {
+                Runs::Narrow { offsets, .. } => size_of_val(&**offsets),
+                Runs::Wide(offsets) => size_of_val(&**offsets),
+                Runs::Mixed(runs) => size_of_val(&**runs),
+            }
     }
 
     /// Whether there are none. No layout has such a table.

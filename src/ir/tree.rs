@@ -1,7 +1,7 @@
 //! The datatype as a tree, before any rewriting.
 #![forbid(unsafe_code)]
 
-use super::describe::Lengths;
+use super::describe::List;
 
 /// A datatype's bytes in type-map order. Offsets and strides are bytes in memory.
 ///
@@ -25,12 +25,10 @@ pub enum Type {
         /// What is repeated.
         child: Box<Type>,
     },
-    /// Blocks of repetitions of `child`, in order: repetition j of a block at the block's offset + j · `stride`.
+    /// Blocks of repetitions of `child`, in order: repetition j of a block at the block's displacement + j · `stride`.
     Indexed {
-        /// Repetitions in each block.
-        counts: Lengths,
-        /// Bytes from the parent's position to each block's first repetition.
-        offsets: Vec<i64>,
+        /// The blocks; displacements are bytes from the parent's position.
+        list: List,
         /// Bytes from one repetition to the next within a block.
         stride: i64,
         /// What is repeated.

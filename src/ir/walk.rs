@@ -5,7 +5,7 @@
 //! arithmetic is unchecked, so that a type which cannot be enumerated must not be given to it.
 #![forbid(unsafe_code)]
 
-use super::describe::{Describe, Distribution, Lengths, Node, Open, Order};
+use super::describe::{Block, Describe, Distribution, List, Node, Open, Order};
 use super::unsupported::{Failure, Unsupported};
 
 /// Contiguous bytes of one predefined value.
@@ -71,8 +71,8 @@ fn displacements<T>(node: &Node<T>, extent: i64) -> Vec<i64> {
         Node::Contiguous { count, .. } => (0..*count).map(|i| i * extent).collect(),
         Node::Vector { count, block, stride, .. } => blocks(*count, *block, *stride * extent),
         Node::Hvector { count, block, stride, .. } => blocks(*count, *block, *stride),
-        Node::Indexed { counts, displacements, .. } => listed(counts, displacements, extent, extent),
-        Node::Hindexed { counts, displacements, .. } => listed(counts, displacements, 1, extent),
+        Node::Indexed { list, .. } => listed(list, extent, extent),
+        Node::Hindexed { list, .. } => listed(list, 1, extent),
         Node::Subarray { sizes, subsizes, starts, order, .. } => {
             let chosen =
                 subsizes.iter().zip(starts).map(|(subsize, start)| (*start..start + subsize).collect());
@@ -93,15 +93,16 @@ fn displacements<T>(node: &Node<T>, extent: i64) -> Vec<i64> {
 }
 
 /// Where the elements of listed blocks lie.
-fn listed(counts: &Lengths, displacements: &[i64], unit: i64, extent: i64) -> Vec<i64> {
-    let count = |block: usize| match counts {
-        Lengths::Equal(count) => *count,
-        Lengths::Each(counts) => counts.get(block).copied().unwrap_or(0),
-    };
-    let elements = |(block, start): (usize, &i64)| {
-        (0..count(block)).map(|i| start * unit + i * extent).collect::<Vec<_>>()
-    };
-    displacements.iter().enumerate().flat_map(elements).collect()
+fn listed(list: &List, unit: i64, extent: i64) -> Vec<i64> {
+    let block = |start: i64, count: i64| (0..count).map(move |i| start * unit + i * extent);
+    match list {
+        List::Equal { count, displacements } => {
+            displacements.iter().flat_map(|start| block(*start, *count)).collect()
+        }
+        List::Each(blocks) => {
+            blocks.iter().flat_map(|Block { displacement, count }| block(*displacement, *count)).collect()
+        }
+    }
 }
 
 /// The process that High Performance Fortran gives element `index` of a dimension of `size` elements to.

@@ -1,6 +1,6 @@
-//! Errors through the communicator's error handler.
+//! Communicators: the rank in the world, and errors through a communicator's error handler.
 
-use super::family::family;
+use super::family::{Family, family};
 use super::handle::MPI_Comm;
 use super::next;
 use std::ffi::c_int;
@@ -27,4 +27,17 @@ pub fn raise(comm: MPI_Comm, what: Raise) -> c_int {
     // SAFETY: `comm` is the communicator that the program passed to the failing call.
     unsafe { next::MPI_Comm_call_errhandler(comm, code) };
     code
+}
+
+/// The rank in `MPI_COMM_WORLD`, 0 if the MPI will not tell.
+pub fn rank() -> c_int {
+    let (mut up, mut rank): (c_int, c_int) = (0, 0);
+    // SAFETY: `up` is a valid place; the function may be called at any time.
+    unsafe { next::MPI_Initialized(&raw mut up) };
+    if up != 0 {
+        let world: MPI_Comm = Family::comm_world(family());
+        // SAFETY: MPI is initialised, so the world exists.
+        unsafe { next::MPI_Comm_rank(world, &raw mut rank) };
+    }
+    rank
 }

@@ -7,7 +7,7 @@ use super::family::{Constants, Family, family};
 use super::handle::{MPI_Aint, MPI_Count, MPI_Datatype};
 use super::next;
 use crate::error::Error;
-use crate::ir::{Bounds, Describe, Distribution, Lengths, Node, Order};
+use crate::ir::{Block, Bounds, Describe, Distribution, List, Node, Order};
 use once_cell::sync::OnceCell;
 use std::ffi::c_int;
 
@@ -145,33 +145,56 @@ fn contents(datatype: MPI_Datatype, e: &Envelope) -> Result<Contents, Error> {
     })
 }
 
-/// Numbers of the contents in order: the integers, or what is wider.
+/// Some numbers of the contents: integers, or what is wider. They may be millions, and stay where they are.
+#[derive(Clone, Copy)]
+enum Few<'a> {
+    Ints(&'a [c_int]),
+    Wide(&'a [i64]),
+}
+
+impl<'a> Few<'a> {
+    fn iter(self) -> impl Iterator<Item = i64> + use<'a> {
+        let (ints, wide): (&[c_int], &[i64]) = match self {
+            Self::Ints(ints) => (ints, &[]),
+            Self::Wide(wide) => (&[], wide),
+        };
+        ints.iter().copied().map(i64::from).chain(wide.iter().copied())
+    }
+
+    fn list(self) -> Vec<i64> {
+        self.iter().collect()
+    }
+}
+
+/// Numbers of the contents in order.
 struct Numbers<'a> {
-    integers: std::slice::Iter<'a, c_int>,
-    wide: std::slice::Iter<'a, i64>,
+    integers: &'a [c_int],
+    wide: &'a [i64],
     /// Made by a large-count constructor: all counts are wide.
     large: bool,
 }
 
-impl Numbers<'_> {
+impl<'a> Numbers<'a> {
     /// An argument that is an integer in every constructor.
     fn int(&mut self) -> Option<i64> {
-        self.integers.next().copied().map(i64::from)
+        self.ints(1)?.iter().next()
     }
 
-    fn ints(&mut self, n: usize) -> Option<Vec<i64>> {
-        let list: Vec<i64> = self.integers.by_ref().take(n).copied().map(i64::from).collect();
-        (list.len() == n).then_some(list)
+    fn ints(&mut self, n: usize) -> Option<Few<'a>> {
+        let (some, rest) = self.integers.split_at_checked(n)?;
+        self.integers = rest;
+        Some(Few::Ints(some))
     }
 
     /// An address.
     fn address(&mut self) -> Option<i64> {
-        self.wide.next().copied()
+        self.addresses(1)?.iter().next()
     }
 
-    fn addresses(&mut self, n: usize) -> Option<Vec<i64>> {
-        let list: Vec<i64> = self.wide.by_ref().take(n).copied().collect();
-        (list.len() == n).then_some(list)
+    fn addresses(&mut self, n: usize) -> Option<Few<'a>> {
+        let (some, rest) = self.wide.split_at_checked(n)?;
+        self.wide = rest;
+        Some(Few::Wide(some))
     }
 
     /// An argument that is an integer, or a large count in a large-count constructor.
@@ -179,13 +202,13 @@ impl Numbers<'_> {
         if self.large { self.address() } else { self.int() }
     }
 
-    fn counts(&mut self, n: usize) -> Option<Vec<i64>> {
+    fn counts(&mut self, n: usize) -> Option<Few<'a>> {
         if self.large { self.addresses(n) } else { self.ints(n) }
     }
 
     /// Addresses, or the integers of a deprecated Fortran constructor, which some MPIs give among the addresses.
-    fn displacements(&mut self, n: usize, fortran: bool) -> Option<Vec<i64>> {
-        if fortran && self.integers.len() > 0 { self.ints(n) } else { self.addresses(n) }
+    fn displacements(&mut self, n: usize, fortran: bool) -> Option<Few<'a>> {
+        if fortran && !self.integers.is_empty() { self.ints(n) } else { self.addresses(n) }
     }
 
     /// How many blocks or dimensions.
@@ -194,15 +217,21 @@ impl Numbers<'_> {
     }
 }
 
+/// Blocks of their own lengths.
+fn each(counts: Few<'_>, displacements: Few<'_>) -> List {
+    let blocks = counts.iter().zip(displacements.iter());
+    List::Each(blocks.map(|(count, displacement)| Block { displacement, count }).collect())
+}
+
 impl Contents {
     /// The node, or `None` for what this reading does not fit.
     fn node(&self, c: &Constants, large: bool) -> Option<Node<MPI_Datatype>> {
         let combiner = self.combiner;
-        let mut n = Numbers { integers: self.integers.iter(), wide: self.addresses.iter(), large };
+        let mut n = Numbers { integers: &self.integers, wide: &self.addresses, large };
         if combiner == c.combiner_struct || combiner == c.combiner_struct_integer {
             let blocks = Numbers::length(n.count())?;
-            let counts = n.counts(blocks)?;
-            let displacements = n.displacements(blocks, combiner == c.combiner_struct_integer)?;
+            let counts = n.counts(blocks)?.list();
+            let displacements = n.displacements(blocks, combiner == c.combiner_struct_integer)?.list();
             let children = self.children.clone();
             return (children.len() == blocks).then_some(Node::Struct { counts, displacements, children });
         }
@@ -226,31 +255,34 @@ impl Contents {
             Node::Hvector { count, block, stride, child }
         } else if combiner == c.combiner_indexed {
             let blocks = Numbers::length(n.count())?;
-            let counts = Lengths::Each(n.counts(blocks)?);
-            Node::Indexed { counts, displacements: n.counts(blocks)?, child }
+            let counts = n.counts(blocks)?;
+            Node::Indexed { list: each(counts, n.counts(blocks)?), child }
         } else if combiner == c.combiner_hindexed || combiner == c.combiner_hindexed_integer {
             let blocks = Numbers::length(n.count())?;
-            let counts = Lengths::Each(n.counts(blocks)?);
+            let counts = n.counts(blocks)?;
             let displacements = n.displacements(blocks, combiner == c.combiner_hindexed_integer)?;
-            Node::Hindexed { counts, displacements, child }
+            Node::Hindexed { list: each(counts, displacements), child }
         } else if combiner == c.combiner_indexed_block {
             let blocks = Numbers::length(n.count())?;
-            Node::Indexed { counts: Lengths::Equal(n.count()?), displacements: n.counts(blocks)?, child }
+            let (count, displacements) = (n.count()?, n.counts(blocks)?.list());
+            Node::Indexed { list: List::Equal { count, displacements }, child }
         } else if combiner == c.combiner_hindexed_block {
             let blocks = Numbers::length(n.count())?;
-            Node::Hindexed { counts: Lengths::Equal(n.count()?), displacements: n.addresses(blocks)?, child }
+            let (count, displacements) = (n.count()?, n.addresses(blocks)?.list());
+            Node::Hindexed { list: List::Equal { count, displacements }, child }
         } else if combiner == c.combiner_subarray {
             let dims = Numbers::length(n.int())?;
-            let (sizes, subsizes, starts) = (n.counts(dims)?, n.counts(dims)?, n.counts(dims)?);
+            let mut counts = || n.counts(dims).map(Few::list);
+            let (sizes, subsizes, starts) = (counts()?, counts()?, counts()?);
             Node::Subarray { sizes, subsizes, starts, order: order(n.int()?, c)?, child }
         } else if combiner == c.combiner_darray {
             let (size, rank) = (n.int()?, n.int()?);
             let dims = Numbers::length(n.int())?;
-            let gsizes = n.counts(dims)?;
-            let distribs: Option<Vec<_>> = n.ints(dims)?.into_iter().map(|d| distribution(d, c)).collect();
+            let gsizes = n.counts(dims)?.list();
+            let distribs: Option<Vec<_>> = n.ints(dims)?.iter().map(|d| distribution(d, c)).collect();
             let default = i64::from(c.distribute_dflt_darg);
-            let dargs = n.ints(dims)?.into_iter().map(|d| (d != default).then_some(d)).collect();
-            let psizes = n.ints(dims)?;
+            let dargs = n.ints(dims)?.iter().map(|d| (d != default).then_some(d)).collect();
+            let psizes = n.ints(dims)?.list();
             let order = order(n.int()?, c)?;
             Node::Darray { size, rank, gsizes, distribs: distribs?, dargs, psizes, order, child }
         } else {
@@ -354,6 +386,19 @@ impl Describe for System {
             return Err(Error { call: "MPI_Type_size", code: size });
         }
         Ok(large)
+    }
+
+    fn name(&self, datatype: MPI_Datatype) -> Option<String> {
+        // No MPI's MPI_MAX_OBJECT_NAME is larger.
+        let (mut name, mut length) = ([0_u8; 1024], 0);
+        // SAFETY: the outputs are valid places, and there is room for any name.
+        let rc = unsafe { next::MPI_Type_get_name(datatype, name.as_mut_ptr().cast(), &raw mut length) };
+        check("MPI_Type_get_name", rc).ok()?;
+        let name = String::from_utf8_lossy(name.get(..usize::try_from(length).ok()?)?);
+        // Open MPI says so of its copies, those of types without a name too; and a type that it resizes keeps its name.
+        let name = name.trim_start_matches("Dup ");
+        let inherited = name.starts_with("MPI_") && !matches!(is_predefined(datatype), Ok(true));
+        (!name.is_empty() && !inherited).then(|| name.to_owned())
     }
 
     fn release(&self, datatype: MPI_Datatype) {

@@ -1,7 +1,8 @@
 //! The CPU packer: copies a layout between host memory and a packed buffer.
 //!
 //! The loops are chosen once per call, by block length ([`block`]) and by iteration order ([`nest`]) or by table ([`listed`]);
-//! nothing is allocated for a regular layout and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir` only.
+//! nothing is allocated for a regular layout and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir`, and on
+//! `mpi` for whose loops the others are.
 //!
 //! The invariant: exactly the bytes that the layout names are read or written, and the iteration order never
 //! changes which byte goes where. Only a layout whose bytes overlap in memory can tell the order on
@@ -18,8 +19,21 @@ mod tests;
 pub use policy::{System, worthwhile};
 
 use crate::ir::{Dim, Layout, LeafRef, Strided};
+use crate::mpi::family::{Family, family, library_version};
 use block::{Fixed, Long, Pair};
 use nest::{Direction, Nest};
+use once_cell::sync::OnceCell;
+
+/// Whose packing in host memory ours is measured against.
+#[inline]
+pub fn system() -> System {
+    static SYSTEM: OnceCell<System> = OnceCell::new();
+    *SYSTEM.get_or_init(|| match family() {
+        Family::OpenMpi if library_version().starts_with("Open MPI v4") => System::OpenMpi4,
+        Family::OpenMpi => System::OpenMpi5,
+        Family::Mpich | Family::Standard => System::Mpich,
+    })
+}
 
 /// Copies the bytes that `layout` names from `origin` to `packed[..layout.size()]`, in packed order.
 ///
@@ -84,6 +98,24 @@ pub unsafe fn unpack_strided(layout: &Strided, packed: *const u8, origin: *mut u
     let to = origin.wrapping_offset(nest::bytes(layout.offset));
     // SAFETY: the caller's promise, said of from (packed) and to (memory).
     unsafe { copy(layout, Direction::Unpack, packed, to) }
+}
+
+/// The loops for blocks of `length` bytes in `dims`, in words.
+pub fn in_words(dims: &[Dim], length: i64) -> String {
+    let copies = match length {
+        1 | 2 | 4 | 8 | 16 | 32 | 64 => format!("moves of {length} bytes"),
+        3 | 5..=63 => format!("pairs of moves of {} bytes", 1_u64 << (length - 1).ilog2()),
+        _ => "memcpy".to_owned(),
+    };
+    let strips = match dims {
+        [first, rest @ ..] if rest.iter().any(|dim| dim.packed < first.packed) => ", by strips",
+        _ => "",
+    };
+    match dims.len() {
+        0 => copies,
+        1 => format!("{copies} in 1 loop"),
+        loops => format!("{copies} in {loops} loops{strips}"),
+    }
 }
 
 /// Long blocks in one dimension: a row of copies, without the start of a nest, which takes longer than two of them.

@@ -15,15 +15,13 @@ use crate::cuda::{self, CudaError, Entered, Kind, Place};
 use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
-use crate::mpi::family::library_version;
-use crate::mpi::{Family, MPI_Comm, MPI_Datatype, family};
+use crate::mpi::{MPI_Comm, MPI_Datatype};
 use crate::pack::exec::LIBRARY;
-use crate::pack::host::{self, policy};
+use crate::pack::host;
 use crate::pack::kernel::Direction;
 use crate::reason::Reason;
 use crate::report::Means;
 use crate::typecache;
-use once_cell::sync::OnceCell;
 use std::ffi::c_int;
 
 /// Up to here packed bytes for pageable host memory go through mapped memory and a CPU copy; beyond, the driver's
@@ -94,7 +92,7 @@ pub unsafe fn quick(
             return None;
         }
         let size = layout.size().checked_mul(count.into())?;
-        let worthwhile = || if dense { size <= DENSE } else { policy::worthwhile(layout, system()) };
+        let worthwhile = || if dense { size <= DENSE } else { host::worthwhile(layout, host::system()) };
         if !(config.host_always || worthwhile()) {
             return Some(Err(Reason::HostSystemFaster));
         }
@@ -166,16 +164,6 @@ pub unsafe fn serve(
     Ok(Done { means, bytes: object.bytes() as u64 })
 }
 
-/// Whose host packing ours is measured against.
-fn system() -> policy::System {
-    static SYSTEM: OnceCell<policy::System> = OnceCell::new();
-    *SYSTEM.get_or_init(|| match family() {
-        Family::OpenMpi if library_version().starts_with("Open MPI v4") => policy::System::OpenMpi4,
-        Family::OpenMpi => policy::System::OpenMpi5,
-        Family::Mpich | Family::Standard => policy::System::Mpich,
-    })
-}
-
 impl Job<'_> {
     fn on_device(&self) -> bool {
         self.object.on_device() || self.place.on_device()
@@ -192,7 +180,7 @@ impl Job<'_> {
         if config.no_host {
             return Err(Reason::SwitchedOff.into());
         }
-        if !config.host_always && !policy::worthwhile(self.object.layout(), system()) {
+        if !config.host_always && !host::worthwhile(self.object.layout(), host::system()) {
             return Err(Reason::HostSystemFaster.into());
         }
         self.object.check_usable(comm)?;

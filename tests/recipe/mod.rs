@@ -18,6 +18,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // A test may panic.
 
 pub mod case;
+pub mod expand;
 pub mod random;
 
 use std::cell::Cell;
@@ -26,7 +27,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use tempi::ir::{Bounds, Describe, Distribution, Lengths, Node, Order};
+use tempi::ir::{self, Block, Bounds, Describe, Distribution, Node, Order};
+
+/// How many times the usual number of random types is tried: the variable `SOAK`, or once.
+pub fn soak() -> u64 {
+    std::env::var("SOAK").map_or(1, |factor| factor.parse().expect("SOAK is a number"))
+}
 
 /// How a datatype is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +84,15 @@ pub enum Recipe {
     Irregular,
 }
 
+/// Elements in the blocks of an indexed type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// The same in all of them.
+    Equal(i64),
+    /// One number for each.
+    Each(Vec<i64>),
+}
+
 /// The blocks of an indexed type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
@@ -90,6 +105,19 @@ impl List {
         match &self.counts {
             Lengths::Equal(count) => *count,
             Lengths::Each(counts) => counts[block],
+        }
+    }
+
+    /// As an MPI describes it.
+    fn described(&self) -> ir::List {
+        match &self.counts {
+            Lengths::Equal(count) => {
+                ir::List::Equal { count: *count, displacements: self.displacements.clone() }
+            }
+            Lengths::Each(counts) => {
+                let blocks = counts.iter().zip(&self.displacements);
+                ir::List::Each(blocks.map(|(&count, &displacement)| Block { displacement, count }).collect())
+            }
         }
     }
 
@@ -343,16 +371,8 @@ impl<'a> Describe for Model<'a> {
                 order: *order,
                 child,
             },
-            Recipe::Indexed(list, child) => Node::Indexed {
-                counts: list.counts.clone(),
-                displacements: list.displacements.clone(),
-                child,
-            },
-            Recipe::Hindexed(list, child) => Node::Hindexed {
-                counts: list.counts.clone(),
-                displacements: list.displacements.clone(),
-                child,
-            },
+            Recipe::Indexed(list, child) => Node::Indexed { list: list.described(), child },
+            Recipe::Hindexed(list, child) => Node::Hindexed { list: list.described(), child },
             Recipe::Struct { counts, displacements, children } => Node::Struct {
                 counts: counts.clone(),
                 displacements: displacements.clone(),
