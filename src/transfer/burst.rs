@@ -30,6 +30,7 @@ use crate::mpi::comm::Raise;
 use crate::mpi::{MPI_Request, relay, request, threads};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ struct Burst {
     place: u64,
     /// Where the last send is remembered, and when it ended.
     last: Option<((usize, usize), Instant)>,
-    queue: Vec<Deferred>,
+    queue: VecDeque<Deferred>,
     bytes: usize,
     known: [[Known; WAYS]; SETS],
     /// Which of a set makes room for the next new one.
@@ -82,7 +83,7 @@ struct Burst {
 static BURST: Mutex<Burst> = Mutex::new(Burst {
     place: 0,
     last: None,
-    queue: Vec::new(),
+    queue: VecDeque::new(),
     bytes: 0,
     known: [[Known { signature: 0, followed: 0 }; WAYS]; SETS],
     victim: 0,
@@ -203,7 +204,7 @@ pub fn empty(_turn: &Turn) -> bool {
 /// Defer a send of `bytes` packed bytes behind `request`.
 pub fn defer(_turn: &Turn, request: MPI_Request, pending: Arc<Pending>, bytes: usize) {
     let mut burst = BURST.lock();
-    burst.queue.push(Deferred { request, pending });
+    burst.queue.push_back(Deferred { request, pending });
     burst.bytes = burst.bytes.saturating_add(bytes);
     drop(burst);
     relay::arm(true);
@@ -232,13 +233,10 @@ pub fn ended() {
 /// Post what is deferred before the MPI is called for something else, which ends the burst.
 #[cold]
 pub fn flush() {
-    // The caller may be a relay, which a panic must not cross.
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let turn = turn();
-        close();
-        post(&turn);
-        relay::arm(false);
-    }));
+    let turn = turn();
+    close();
+    post(&turn);
+    relay::arm(false);
 }
 
 /// The watchdog's: as [`flush`], if nobody has been in a call since `seen`, a number of this function's. Returns the number for the next time.
@@ -246,7 +244,7 @@ pub(super) fn flush_stale(seen: Option<usize>) -> Option<usize> {
     let turn = try_turn()?;
     let oldest = {
         let burst = BURST.lock();
-        burst.queue.first().map(|first| Arc::as_ptr(&first.pending).addr())
+        burst.queue.front().map(|first| Arc::as_ptr(&first.pending).addr())
     }?;
     if seen != Some(oldest) {
         return Some(oldest);
@@ -267,23 +265,36 @@ fn close() {
 }
 
 /// Pack what is deferred and start it. What fails is told when the program completes the request.
+///
+/// A start may end in the program's error handler, which may leave it, or call the MPI and so come here again: what is not started yet
+/// stays in the queue until it is its turn.
 fn post(_turn: &Turn) {
-    let queue = {
-        let mut burst = BURST.lock();
-        burst.bytes = 0;
-        std::mem::take(&mut burst.queue)
-    };
-    if queue.is_empty() {
+    let list: Vec<Arc<Pending>> =
+        BURST.lock().queue.iter().map(|deferred| Arc::clone(&deferred.pending)).collect();
+    if list.is_empty() {
         return;
     }
-    let (requests, list): (Vec<MPI_Request>, Vec<Arc<Pending>>) =
-        queue.into_iter().map(|deferred| (deferred.request, deferred.pending)).unzip();
-    let packed = Pending::pack_all(&list);
-    for ((request, pending), packed) in requests.into_iter().zip(&list).zip(packed) {
-        let started =
-            packed.and_then(|()| if request::start(request) == 0 { Ok(()) } else { Err(Raise::Other) });
-        if let Err(what) = started {
+    // The caller may be a relay, which a panic of ours must not cross.
+    let packed = catch_unwind(AssertUnwindSafe(|| Pending::pack_all(&list)));
+    let packed = packed.unwrap_or_else(|_| vec![Err(Raise::Other); list.len()]);
+    for (pending, packed) in list.iter().zip(packed) {
+        if let Err(what) = packed {
             pending.fail(what);
         }
     }
+    while let Some(Deferred { request, pending }) = next() {
+        if pending.failure().is_ok() && request::start(request) != 0 {
+            pending.fail(Raise::Other);
+        }
+    }
+}
+
+/// The first of what is deferred.
+fn next() -> Option<Deferred> {
+    let mut burst = BURST.lock();
+    let first = burst.queue.pop_front();
+    if first.is_none() {
+        burst.bytes = 0;
+    }
+    first
 }
