@@ -63,7 +63,8 @@ fn host_memory_passes() {
 
 #[test]
 fn no_number_is_too_large() {
-    for mpi in mpis() {
+    // Intel's own receive crashes with room for more elements than an int counts.
+    for mpi in mpis().iter().filter(|mpi| mpi.name != "intel") {
         let host = mpi.compile("large", false);
         mpi.run(1, &host).argument("limits").preloaded().succeed();
         mpi.run(1, &host).argument("limits").preloaded().with("TEMPI_HOST", "always").succeed();

@@ -132,6 +132,11 @@ fn place(address: usize) -> *const c_void {
     ptr::with_exposed_provenance(address)
 }
 
+/// The address so many bytes away; `isize` has 64 bits on every platform of this crate.
+fn away(address: usize, bytes: MPI_Count) -> usize {
+    address.wrapping_add_signed(isize::try_from(bytes).unwrap_or(0))
+}
+
 /// A pack or an unpack in pieces of less than 2 GiB: consecutive packs may be joined (MPI-4.1 section 5.2).
 struct Pieces {
     data: usize,
@@ -179,8 +184,8 @@ impl Pieces {
         let mut done = 0;
         loop {
             let elements = clamp((self.count - done).min(most));
-            let data = self.data.wrapping_add_signed(done.wrapping_mul(extent) as isize);
-            let packed = self.packed.wrapping_add_signed(at as isize);
+            let data = away(self.data, done.wrapping_mul(extent));
+            let packed = away(self.packed, at);
             let mut moved: c_int = 0;
             let rc = system(data, elements, packed, self.room(at), &raw mut moved);
             if rc != 0 {

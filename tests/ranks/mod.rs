@@ -99,7 +99,7 @@ impl Mpi {
         let made = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
         let newest = [
             &source,
-            Path::new("tests/apps/large.h"),
+            Path::new("tests/cases/large.h"),
             Path::new("tests/apps/recipe.h"),
             Path::new("tests/cases/mem.h"),
         ]
