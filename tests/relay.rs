@@ -180,7 +180,8 @@ fn without_prefix(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| name.strip_prefix("MPI_").unwrap().to_owned()).collect()
 }
 
-/// An exported function that the MPI lacks would answer a program that tests for it by a weak symbol.
+/// An exported function that the MPI lacks would answer a program that tests for it by a weak symbol. The large-count functions may: they
+/// are served under every MPI (tests/large.rs).
 #[test]
 fn every_mpi_has_what_is_exported() {
     let ours = defined(&library(), "MPI_");
@@ -192,7 +193,7 @@ fn every_mpi_has_what_is_exported() {
     assert_eq!((&without_prefix(relay::HARMLESS) & &ours).len(), 0);
     for mpi in mpis() {
         let theirs = defined(Path::new(&mpi.lib), "MPI_");
-        let lacks: Vec<_> = ours.difference(&theirs).collect();
+        let lacks: Vec<_> = ours.difference(&theirs).filter(|name| !name.ends_with("_c")).collect();
         assert_eq!(lacks, Vec::<&String>::new(), "{}", mpi.name);
     }
 }
@@ -298,8 +299,8 @@ fn imports_that_pass_by_are_found() {
         let of = |what: &str, flags: &[&str]| imports_of(Some(mpi), &[plug_in(what, flags)]).pop().unwrap();
         assert_eq!(of("plain", &[]), "", "{}", mpi.name);
         // A name that the MPI does not have is not its function.
-        let expected = if has("Send_c") { "PMPI_Send_c" } else { "" };
-        assert_eq!(of("send_c", &["-DSEND_C"]), expected, "{}", mpi.name);
+        let expected = if has("Bcast_c") { "PMPI_Bcast_c" } else { "" };
+        assert_eq!(of("bcast_c", &["-DBCAST_C"]), expected, "{}", mpi.name);
         assert_eq!(of("own", &["-DOWN_NAME"]), "", "{}", mpi.name);
         for way in if has("Barrier_init") { &["-DBARRIER_INIT", "-DPOINTER"][..] } else { &[] } {
             assert_eq!(of(way, &[way]), "MPI_Barrier_init", "{}", mpi.name);

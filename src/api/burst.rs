@@ -1,5 +1,6 @@
 //! Immediate sends as members of a burst (`transfer::burst`): deferred, posted with others, or sent at once.
 
+use super::side::Count;
 use super::{finish, immediate, prepare, stopped};
 use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Request, family};
 use crate::report::{self, Call};
@@ -9,26 +10,26 @@ use crate::transfer::{self, Reach, Stop};
 use std::ffi::{c_int, c_void};
 
 /// The data of a call.
-type Data = (*const c_void, c_int, MPI_Datatype);
+type Data<C> = (*const c_void, C, MPI_Datatype);
 
 /// What the program said of one immediate send.
 #[derive(Clone, Copy)]
-pub(super) struct Send {
+pub(super) struct Send<C> {
     pub(super) call: Call,
-    pub(super) data: Data,
+    pub(super) data: Data<C>,
     pub(super) dest: c_int,
     pub(super) comm: MPI_Comm,
     pub(super) request: *mut MPI_Request,
 }
 
-impl Send {
+impl<C: Count> Send<C> {
     /// What is likely to be the same when the program comes here the next time. Tags may count iterations, and buffers may alternate.
     fn signature(&self) -> u64 {
         let (_, count, datatype) = self.data;
         let words = [
             self.call as u64,
             u64::from(self.dest.cast_unsigned()),
-            u64::from(count.cast_unsigned()),
+            count.into().cast_unsigned(),
             datatype.key() as u64,
             self.comm.key() as u64,
         ];
@@ -43,12 +44,12 @@ impl Send {
     /// `request` is a place for a handle, which both functions fill if they return 0.
     pub(super) unsafe fn serve(
         &self,
-        at_once: impl Fn(Data) -> c_int,
-        later: impl Fn(Data) -> c_int,
+        at_once: impl Fn(Data<C>) -> c_int,
+        later: impl Fn(Data<C>) -> c_int,
     ) -> c_int {
         let (buf, count, datatype) = self.data;
         let out = match prepare(|| {
-            transfer::outgoing_later(buf as usize, count, datatype, self.comm, Reach::Any)
+            transfer::outgoing_later(buf as usize, count.into(), datatype, self.comm, Reach::Any)
         }) {
             Ok(out) => out,
             // SAFETY: the caller's duty.
@@ -57,7 +58,7 @@ impl Send {
         let turn = burst::turn();
         let another = burst::expects(&turn, self.signature());
         if another || !burst::empty(&turn) {
-            let rc = later((out.address(), out.count(), out.datatype()));
+            let rc = later((out.address(), out.count().into(), out.datatype()));
             if rc == 0 {
                 // SAFETY: the system has made the request.
                 unsafe { self.defer(&turn, out.bytes(), out.into()) };
@@ -69,7 +70,7 @@ impl Send {
         drop(turn);
         let rc = match prepare(|| out.packed()) {
             Ok(()) => {
-                let rc = at_once((out.address(), out.count(), out.datatype()));
+                let rc = at_once((out.address(), out.count().into(), out.datatype()));
                 if rc == 0 {
                     // SAFETY: the system has made the request.
                     unsafe { immediate::sent(self.request, self.call, out) };
@@ -89,8 +90,8 @@ impl Send {
     unsafe fn forward(
         &self,
         stop: Stop,
-        at_once: impl Fn(Data) -> c_int,
-        later: impl Fn(Data) -> c_int,
+        at_once: impl Fn(Data<C>) -> c_int,
+        later: impl Fn(Data<C>) -> c_int,
     ) -> c_int {
         let Stop::Forward(reason) = stop else {
             return stopped(self.call, self.comm, stop, || at_once(self.data));

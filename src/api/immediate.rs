@@ -7,7 +7,7 @@
 
 use super::burst::Send;
 use super::side::{keep, made, passes, receiving, sending};
-use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, Via, family, next};
+use crate::mpi::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, Via, family, next};
 use crate::report::Call;
 use crate::transfer::burst::{self, Turn};
 use crate::transfer::{self, Outgoing, Reach, pending};
@@ -36,11 +36,11 @@ fn beside(dest: c_int) -> Option<Turn> {
 }
 
 macro_rules! sends {
-    ($($body:ident, $name:ident, $call:expr, $reach:expr, $make:path, $kept:path $(, later $later:ident)?;)*) => { $(
+    ($($body:ident, $name:ident, $count:ty, $call:expr, $reach:expr, $make:path, $kept:path $(, later $later:ident)?;)*) => { $(
         #[inline(always)]
-        pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+        pub(super) unsafe fn $body(via: Via, buf: *const c_void, count: $count, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
             #[inline(never)]
-            unsafe fn serve(via: Via, buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+            unsafe fn serve(via: Via, buf: *const c_void, count: $count, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
                 let system = |buf, count, datatype| {
                     // SAFETY: the caller's duty, or the packed bytes that are kept as long as the request lives.
                     let rc = unsafe { next::$name(via, buf, count, datatype, dest, tag, comm, request) };
@@ -58,7 +58,7 @@ macro_rules! sends {
                     // SAFETY: both make a request.
                     return unsafe { send.serve(|(buf, count, datatype)| system(buf, count, datatype), later) };
                 } )?
-                let make = || $make(buf as usize, count, datatype, comm, $reach);
+                let make = || $make(buf as usize, count.into(), datatype, comm, $reach);
                 sending($call, comm, (buf, count, datatype), make, system, |out| {
                     // SAFETY: the system has made the request.
                     unsafe { $kept(request, $call, out) }
@@ -77,14 +77,22 @@ macro_rules! sends {
 }
 
 sends! {
-    isend, MPI_Isend, Call::Isend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Send_init;
-    issend, MPI_Issend, Call::Issend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Ssend_init;
-    irsend, MPI_Irsend, Call::Irsend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Rsend_init;
-    ibsend, MPI_Ibsend, Call::Ibsend, Reach::Host, transfer::outgoing_in_company, sent;
-    send_init, MPI_Send_init, Call::SendInit, Reach::Any, transfer::outgoing_later, made_ready;
-    ssend_init, MPI_Ssend_init, Call::SsendInit, Reach::Any, transfer::outgoing_later, made_ready;
-    rsend_init, MPI_Rsend_init, Call::RsendInit, Reach::Any, transfer::outgoing_later, made_ready;
-    bsend_init, MPI_Bsend_init, Call::BsendInit, Reach::Host, transfer::outgoing_later, made_ready;
+    isend, MPI_Isend, c_int, Call::Isend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Send_init;
+    isend_c, MPI_Isend_c, MPI_Count, Call::IsendC, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Send_init_c;
+    issend, MPI_Issend, c_int, Call::Issend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Ssend_init;
+    issend_c, MPI_Issend_c, MPI_Count, Call::IssendC, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Ssend_init_c;
+    irsend, MPI_Irsend, c_int, Call::Irsend, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Rsend_init;
+    irsend_c, MPI_Irsend_c, MPI_Count, Call::IrsendC, Reach::Any, transfer::outgoing_in_company, sent, later MPI_Rsend_init_c;
+    ibsend, MPI_Ibsend, c_int, Call::Ibsend, Reach::Host, transfer::outgoing_in_company, sent;
+    ibsend_c, MPI_Ibsend_c, MPI_Count, Call::IbsendC, Reach::Host, transfer::outgoing_in_company, sent;
+    send_init, MPI_Send_init, c_int, Call::SendInit, Reach::Any, transfer::outgoing_later, made_ready;
+    send_init_c, MPI_Send_init_c, MPI_Count, Call::SendInitC, Reach::Any, transfer::outgoing_later, made_ready;
+    ssend_init, MPI_Ssend_init, c_int, Call::SsendInit, Reach::Any, transfer::outgoing_later, made_ready;
+    ssend_init_c, MPI_Ssend_init_c, MPI_Count, Call::SsendInitC, Reach::Any, transfer::outgoing_later, made_ready;
+    rsend_init, MPI_Rsend_init, c_int, Call::RsendInit, Reach::Any, transfer::outgoing_later, made_ready;
+    rsend_init_c, MPI_Rsend_init_c, MPI_Count, Call::RsendInitC, Reach::Any, transfer::outgoing_later, made_ready;
+    bsend_init, MPI_Bsend_init, c_int, Call::BsendInit, Reach::Host, transfer::outgoing_later, made_ready;
+    bsend_init_c, MPI_Bsend_init_c, MPI_Count, Call::BsendInitC, Reach::Host, transfer::outgoing_later, made_ready;
 }
 
 /// A message is on its way.
@@ -107,12 +115,12 @@ unsafe fn made_ready(request: *const MPI_Request, call: Call, out: Outgoing) {
 }
 
 macro_rules! receives {
-    ($($(#[doc = $doc:literal])* $body:ident, $name:ident, $call:expr, $how:expr;)*) => { $(
+    ($($(#[doc = $doc:literal])* $body:ident, $name:ident, $count:ty, $call:expr, $how:expr;)*) => { $(
         $(#[doc = $doc])*
         #[inline(always)]
-        pub(super) unsafe fn $body(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+        pub(super) unsafe fn $body(via: Via, buf: *mut c_void, count: $count, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
             #[inline(never)]
-            unsafe fn serve(via: Via, buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+            unsafe fn serve(via: Via, buf: *mut c_void, count: $count, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
                 let system = |buf, count, datatype| {
                     // SAFETY: the caller's duty, or a buffer that is kept as long as the request lives.
                     let rc = unsafe { next::$name(via, buf, count, datatype, source, tag, comm, request) };
@@ -144,33 +152,37 @@ macro_rules! receives {
 }
 
 receives! {
-    irecv, MPI_Irecv, Call::Irecv, pending::post;
+    irecv, MPI_Irecv, c_int, Call::Irecv, pending::post;
+    irecv_c, MPI_Irecv_c, MPI_Count, Call::IrecvC, pending::post;
     /// Persistent, but in all else as `MPI_Irecv`.
-    recv_init, MPI_Recv_init, Call::RecvInit, pending::init;
+    recv_init, MPI_Recv_init, c_int, Call::RecvInit, pending::init;
+    recv_init_c, MPI_Recv_init_c, MPI_Count, Call::RecvInitC, pending::init;
 }
 
-pub(super) unsafe fn imrecv(
-    via: Via,
-    buf: *mut c_void,
-    count: c_int,
-    datatype: MPI_Datatype,
-    message: *mut MPI_Message,
-    request: *mut MPI_Request,
-) -> c_int {
-    let system = |buf, count, datatype| {
-        // SAFETY: as in `irecv`; `message` is the caller's.
-        let rc = unsafe { next::MPI_Imrecv(via, buf, count, datatype, message, request) };
-        // SAFETY: the system has made the request.
-        unsafe { made(request, rc) }
-    };
-    // SAFETY: the caller passes a message's handle.
-    let nobody = || unsafe { MPI_Message::read(message, 0) }.key() == family().message_no_proc().key();
-    if passes(Call::Imrecv, None, count) || nobody() {
-        return system(buf, count, datatype);
-    }
-    // The call names no communicator; errors are raised where the MPI raises those of calls without one.
-    receiving(Call::Imrecv, family().comm_self(), (buf, count, datatype), system, |incoming| {
-        // SAFETY: the system has made the request.
-        unsafe { keep(request, Call::Imrecv, pending::post, incoming) }
-    })
+macro_rules! matched {
+    ($($body:ident, $name:ident, $count:ty, $call:expr;)*) => { $(
+        pub(super) unsafe fn $body(via: Via, buf: *mut c_void, count: $count, datatype: MPI_Datatype, message: *mut MPI_Message, request: *mut MPI_Request) -> c_int {
+            let system = |buf, count, datatype| {
+                // SAFETY: as in `irecv`; `message` is the caller's.
+                let rc = unsafe { next::$name(via, buf, count, datatype, message, request) };
+                // SAFETY: the system has made the request.
+                unsafe { made(request, rc) }
+            };
+            // SAFETY: the caller passes a message's handle.
+            let nobody = || unsafe { MPI_Message::read(message, 0) }.key() == family().message_no_proc().key();
+            if passes($call, None, count) || nobody() {
+                return system(buf, count, datatype);
+            }
+            // The call names no communicator; errors are raised where the MPI raises those of calls without one.
+            receiving($call, family().comm_self(), (buf, count, datatype), system, |incoming| {
+                // SAFETY: the system has made the request.
+                unsafe { keep(request, $call, pending::post, incoming) }
+            })
+        }
+    )* };
+}
+
+matched! {
+    imrecv, MPI_Imrecv, c_int, Call::Imrecv;
+    imrecv_c, MPI_Imrecv_c, MPI_Count, Call::ImrecvC;
 }

@@ -11,14 +11,16 @@ mod check;
 mod immediate;
 mod p2p;
 mod pack;
+mod pack_large;
 mod persistent;
 mod request;
+mod sendrecv;
 mod setup;
 mod side;
 mod types;
 
 use crate::mpi::comm::{Raise, raise};
-use crate::mpi::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status, Via};
+use crate::mpi::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status, Via};
 use crate::reason::Reason;
 use crate::report::{self, Call};
 use crate::transfer::{self, Stop};
@@ -28,6 +30,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 macro_rules! make_exports {
     () => {};
     (hook fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty => $body:path; $($rest:tt)*) => {
+        make_exports!{ @export $name ( $($a : $t),* ) -> $r => $body }
+        make_exports!{ $($rest)* }
+    };
+    (large fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty | $fallback:path => $body:path; $($rest:tt)*) => {
+        make_exports!{ @export $name ( $($a : $t),* ) -> $r => $body }
+        make_exports!{ $($rest)* }
+    };
+    (call fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty; $($rest:tt)*) => { make_exports!{ $($rest)* } };
+    (maybe fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty; $($rest:tt)*) => { make_exports!{ $($rest)* } };
+    (@export $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty => $body:path) => {
         /// The MPI function of this name.
         ///
         /// # Safety
@@ -48,10 +60,7 @@ macro_rules! make_exports {
                 unsafe { $body(Via::Pmpi, $($a),*) }
             }
         };
-        make_exports!{ $($rest)* }
     };
-    (call fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty; $($rest:tt)*) => { make_exports!{ $($rest)* } };
-    (maybe fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty; $($rest:tt)*) => { make_exports!{ $($rest)* } };
 }
 
 mpi_table!(make_exports);
@@ -60,7 +69,8 @@ mpi_table!(make_exports);
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "the name is known at compile time")]
 fn settle_burst(name: &str) {
-    if transfer::burst::open() && !matches!(name, "MPI_Isend" | "MPI_Issend" | "MPI_Irsend" | "MPI_Irecv") {
+    let small = name.strip_suffix("_c").unwrap_or(name);
+    if transfer::burst::open() && !matches!(small, "MPI_Isend" | "MPI_Issend" | "MPI_Irsend" | "MPI_Irecv") {
         transfer::burst::flush();
     }
 }

@@ -118,7 +118,7 @@ unsafe fn serve_any(
 ) -> c_int {
     let Side { call, direction, buffer, count, datatype } = *side;
     // SAFETY: the caller's duty.
-    match prepare(|| unsafe { packing::serve(buffer, count, datatype, packed, comm, direction) }) {
+    match prepare(|| unsafe { packing::serve(buffer, count.into(), datatype, packed, comm, direction) }) {
         Ok(done) => {
             report::done(call, done.means, done.bytes, since);
             0

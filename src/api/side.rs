@@ -11,12 +11,17 @@ use crate::transfer::{self, Incoming, Outgoing, Stop};
 use crate::{config, cuda, state};
 use std::ffi::{c_int, c_void};
 
+/// A count argument: `int`, or `MPI_Count` in the large-count functions.
+pub(super) trait Count: Copy + From<c_int> + Into<i64> {}
+
+impl<C: Copy + From<c_int> + Into<i64>> Count for C {}
+
 /// The reasons to forward that cost next to nothing to find. `peer` is absent where the call names none.
 #[inline(always)]
-pub(super) fn cheap(peer: Option<c_int>, count: c_int) -> Option<Reason> {
+pub(super) fn cheap(peer: Option<c_int>, count: impl Count) -> Option<Reason> {
     if peer.is_some_and(|peer| peer == family().constants().proc_null) {
         Some(Reason::ProcNull)
-    } else if count == 0 {
+    } else if count.into() == 0 {
         Some(Reason::Empty)
     } else if !cuda::driver::present() {
         Some(Reason::NoDriver)
@@ -30,7 +35,7 @@ pub(super) fn cheap(peer: Option<c_int>, count: c_int) -> Option<Reason> {
 /// Whether the call goes on to the system for a cheap reason, which is counted. Small enough to be a part of the exported
 /// function, so that such a call keeps its arguments in their registers.
 #[inline(always)]
-pub(super) fn passes(call: Call, peer: Option<c_int>, count: c_int) -> bool {
+pub(super) fn passes(call: Call, peer: Option<c_int>, count: impl Count) -> bool {
     if !state::active() {
         return true;
     }
@@ -41,17 +46,17 @@ pub(super) fn passes(call: Call, peer: Option<c_int>, count: c_int) -> bool {
 
 /// The body of every send: `make` the message, hand it to the `system`'s function and `keep` what has to outlive the call.
 #[inline]
-pub(super) fn sending(
+pub(super) fn sending<C: Count>(
     call: Call,
     comm: MPI_Comm,
-    (buf, count, datatype): (*const c_void, c_int, MPI_Datatype),
+    (buf, count, datatype): (*const c_void, C, MPI_Datatype),
     make: impl Fn() -> Result<Outgoing, Stop>,
-    system: impl Fn(*const c_void, c_int, MPI_Datatype) -> c_int,
+    system: impl Fn(*const c_void, C, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Outgoing),
 ) -> c_int {
     match prepare(make) {
         Ok(out) => {
-            let rc = system(out.address(), out.count(), out.datatype());
+            let rc = system(out.address(), out.count().into(), out.datatype());
             if rc == 0 {
                 keep(out);
             }
@@ -63,16 +68,16 @@ pub(super) fn sending(
 
 /// The body of every receive that does not block.
 #[inline]
-pub(super) fn receiving(
+pub(super) fn receiving<C: Count>(
     call: Call,
     comm: MPI_Comm,
-    (buf, count, datatype): (*mut c_void, c_int, MPI_Datatype),
-    system: impl Fn(*mut c_void, c_int, MPI_Datatype) -> c_int,
+    (buf, count, datatype): (*mut c_void, C, MPI_Datatype),
+    system: impl Fn(*mut c_void, C, MPI_Datatype) -> c_int,
     keep: impl FnOnce(Incoming),
 ) -> c_int {
-    match prepare(|| transfer::incoming_in_company(buf as usize, count, datatype, comm)) {
+    match prepare(|| transfer::incoming_in_company(buf as usize, count.into(), datatype, comm)) {
         Ok(incoming) => {
-            let rc = system(incoming.address(), incoming.count(), incoming.datatype());
+            let rc = system(incoming.address(), incoming.count().into(), incoming.datatype());
             if rc == 0 {
                 keep(incoming);
             }

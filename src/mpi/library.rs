@@ -48,6 +48,11 @@ fn mpi() -> Option<Mpi> {
     MPI.get_or_try_init(|| named_by_user().or_else(after_us).or_else(scan).ok_or(())).ok().copied()
 }
 
+/// Whether the MPI of this process is decided.
+pub fn known() -> bool {
+    mpi().is_some()
+}
+
 fn after_us() -> Option<Mpi> {
     let mark = symbol(libc::RTLD_NEXT, MARK);
     let library = if mark.is_null() { ptr::null_mut() } else { reopen(&file_of(mark)?) };

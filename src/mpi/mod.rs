@@ -14,6 +14,7 @@ pub mod family;
 pub mod handle;
 pub mod imports;
 pub mod keyval;
+mod large;
 pub mod library;
 pub mod next;
 pub mod relay;

@@ -7,7 +7,7 @@
 //! Any call may end in a program's error handler, which may leave it by an exception of C++: so the functions are `C-unwind`.
 
 use super::handle::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
-use super::library;
+use super::{large, library};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -53,6 +53,26 @@ impl Slot {
     }
 }
 
+/// The address of a function that the MPI lacks.
+const ABSENT: *mut c_void = ptr::without_provenance_mut(1);
+
+impl Slot {
+    /// The address, if the MPI has the function. What it lacks is looked for once: the MPI of a process stays the same.
+    #[inline]
+    fn find(&self) -> Option<*mut c_void> {
+        let address = self.get();
+        if address > ABSENT { Some(address) } else { self.lacks(address) }
+    }
+
+    #[cold]
+    fn lacks(&self, address: *mut c_void) -> Option<*mut c_void> {
+        if address.is_null() && library::known() {
+            self.address.store(ABSENT, Ordering::Release);
+        }
+        None
+    }
+}
+
 /// What a function returns when no MPI in the process has it: `MPI_ERR_UNSUPPORTED_OPERATION` differs by family, so `MPI_ERR_OTHER`.
 #[cold]
 fn missing(name: &str) -> c_int {
@@ -84,6 +104,28 @@ macro_rules! make_next {
             static PMPI: Slot = Slot::new(c_name!("P", stringify!($name)), c_name!(stringify!($name)));
             let address = match via { Via::Mpi => MPI.get(), Via::Pmpi => PMPI.get() };
             if address.is_null() { return missing(stringify!($name)); }
+            // SAFETY: the address is that of the C function of this name, whose type the table states (and `api::check` proves).
+            let function: unsafe extern "C-unwind" fn($($t),*) -> $r = unsafe { std::mem::transmute(address) };
+            // SAFETY: the caller's duty.
+            unsafe { function($($a),*) }
+        }
+        make_next!{ $($rest)* }
+    };
+    (large fn $name:ident ( $($a:ident : $t:ty),* ) -> $r:ty | $fallback:path => $body:path; $($rest:tt)*) => {
+        /// The system's function, by the name that the program used; where the MPI lacks it, the same by means of what it has.
+        ///
+        /// # Safety
+        /// As the MPI function.
+        #[inline]
+        #[allow(non_snake_case)]
+        pub unsafe fn $name(via: Via, $($a: $t),*) -> $r {
+            static MPI: Slot = Slot::new(c_name!(stringify!($name)), c_name!("P", stringify!($name)));
+            static PMPI: Slot = Slot::new(c_name!("P", stringify!($name)), c_name!(stringify!($name)));
+            let found = match via { Via::Mpi => MPI.find(), Via::Pmpi => PMPI.find() };
+            let Some(address) = found else {
+                // SAFETY: the caller's duty.
+                return unsafe { $fallback(via, $($a),*) };
+            };
             // SAFETY: the address is that of the C function of this name, whose type the table states (and `api::check` proves).
             let function: unsafe extern "C-unwind" fn($($t),*) -> $r = unsafe { std::mem::transmute(address) };
             // SAFETY: the caller's duty.

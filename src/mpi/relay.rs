@@ -278,6 +278,9 @@ macro_rules! list_hooks {
     ([$($hook:expr),*] hook fn $name:ident ($($a:tt)*) -> $r:ty => $body:path; $($rest:tt)*) => {
         list_hooks!{ [$($hook,)* stringify!($name)] $($rest)* }
     };
+    ([$($hook:expr),*] large fn $name:ident ($($a:tt)*) -> $r:ty | $fallback:path => $body:path; $($rest:tt)*) => {
+        list_hooks!{ [$($hook,)* stringify!($name)] $($rest)* }
+    };
     ([$($hook:expr),*] $kind:ident fn $name:ident ($($a:tt)*) -> $r:ty; $($rest:tt)*) => {
         list_hooks!{ [$($hook),*] $($rest)* }
     };

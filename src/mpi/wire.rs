@@ -1,17 +1,17 @@
-//! Packed bytes as arguments of an MPI call.
+//! Any number of elements as arguments of an MPI call whose counts are `int`s: packed bytes above all, `(bytes, MPI_PACKED)`, which matches
+//! every type signature (MPI-4.1 section 5.2).
 //!
-//! Up to 2 GiB that is `(bytes, MPI_PACKED)`, which matches every type signature (MPI-4.1 section 5.2). Beyond, one element of a
-//! contiguous type of that many bytes: still one message of the same bytes.
+//! Beyond 2³¹ - 1 it is one element of a type that holds them all, one behind the other: still one message of the same bytes.
 
 use super::family::family;
 use super::handle::{MPI_Comm, MPI_Datatype};
 use super::next;
 use std::ffi::c_int;
 
-/// Bytes of one chunk of the large type.
+/// Elements of one chunk of the large type.
 const CHUNK: i64 = 1 << 24;
 
-/// Count and datatype for a message of packed bytes. The type is freed with it: MPI keeps it while a call uses it.
+/// Count and datatype for a message. A type of our own is freed with it: MPI keeps it while a call uses it.
 #[derive(Debug)]
 pub struct Wire {
     /// The count argument.
@@ -24,20 +24,36 @@ pub struct Wire {
 impl Wire {
     /// Describe `bytes` packed bytes; `None` if the MPI cannot.
     pub fn new(bytes: i64) -> Option<Self> {
-        let packed = family().packed();
-        if let Ok(count) = c_int::try_from(bytes) {
-            return Some(Self { count, datatype: packed, own: false });
+        Self::of(bytes, family().packed())
+    }
+
+    /// Describe `count` elements of `datatype`; `None` if the MPI cannot. A negative count is for the MPI to refuse.
+    pub fn of(count: i64, datatype: MPI_Datatype) -> Option<Self> {
+        if count < 0 {
+            return Some(Self { count: -1, datatype, own: false });
         }
-        let chunk = Owned::contiguous(CHUNK, packed)?;
-        let body = Owned::contiguous(bytes / CHUNK, chunk.0)?;
-        let tail = Owned::contiguous(bytes % CHUNK, packed)?;
-        let whole = Owned::pair([body.0, tail.0], bytes - bytes % CHUNK)?;
+        if let Ok(count) = c_int::try_from(count) {
+            return Some(Self { count, datatype, own: false });
+        }
+        let chunk = Owned::contiguous(CHUNK, datatype)?;
+        let body = Owned::contiguous(count / CHUNK, chunk.0)?;
+        let tail = Owned::contiguous(count % CHUNK, datatype)?;
+        let tail_at = extent(datatype)?.checked_mul(count - count % CHUNK)?;
+        let whole = Owned::pair([body.0, tail.0], tail_at)?;
         let mut datatype = whole.0;
         // SAFETY: `datatype` is a fresh type of ours.
         (unsafe { next::MPI_Type_commit(super::Via::Pmpi, &raw mut datatype) } == 0).then_some(())?;
         std::mem::forget(whole);
         Some(Self { count: 1, datatype, own: true })
     }
+}
+
+/// From one element of a type to the next.
+pub(super) fn extent(datatype: MPI_Datatype) -> Option<i64> {
+    let (mut lb, mut extent) = (0, 0);
+    // SAFETY: the places are valid, and the handle is a program's, which the MPI checks.
+    let rc = unsafe { next::MPI_Type_get_extent(datatype, &raw mut lb, &raw mut extent) };
+    (rc == 0).then(|| i64::try_from(extent).ok())?
 }
 
 impl Drop for Wire {

@@ -111,7 +111,7 @@ arguments!(Outgoing: *const c_void, Incoming: *mut c_void);
 /// Find the data, choose the way, and let `fill` make the packed buffer.
 fn prepare(
     buffer: usize,
-    count: c_int,
+    count: i64,
     datatype: MPI_Datatype,
     comm: MPI_Comm,
     (reach, company): (Reach, Company),
@@ -189,7 +189,7 @@ fn fill(entered: &cuda::Entered, object: &Object, way: Way, buffer: &Buffer) -> 
 /// Why it is not ours, or what went wrong.
 pub fn outgoing(
     buffer: usize,
-    count: c_int,
+    count: i64,
     datatype: MPI_Datatype,
     comm: MPI_Comm,
     reach: Reach,
@@ -203,7 +203,7 @@ pub fn outgoing(
 /// Why it is not ours, or what went wrong.
 pub fn outgoing_in_company(
     buffer: usize,
-    count: c_int,
+    count: i64,
     datatype: MPI_Datatype,
     comm: MPI_Comm,
     reach: Reach,
@@ -226,7 +226,7 @@ fn ready(object: &Object, way: Way) -> Result<(Buffer, Way), CudaError> {
 /// Why it is not ours, or what went wrong.
 pub fn outgoing_later(
     buffer: usize,
-    count: c_int,
+    count: i64,
     datatype: MPI_Datatype,
     comm: MPI_Comm,
     reach: Reach,
@@ -238,12 +238,7 @@ pub fn outgoing_later(
 ///
 /// # Errors
 /// Why it is not ours, or what went wrong.
-pub fn incoming(
-    buffer: usize,
-    count: c_int,
-    datatype: MPI_Datatype,
-    comm: MPI_Comm,
-) -> Result<Incoming, Stop> {
+pub fn incoming(buffer: usize, count: i64, datatype: MPI_Datatype, comm: MPI_Comm) -> Result<Incoming, Stop> {
     prepare(buffer, count, datatype, comm, (Reach::Any, Company::Alone), room).map(Incoming)
 }
 
@@ -253,7 +248,7 @@ pub fn incoming(
 /// Why it is not ours, or what went wrong.
 pub fn incoming_in_company(
     buffer: usize,
-    count: c_int,
+    count: i64,
     datatype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> Result<Incoming, Stop> {

@@ -8,7 +8,6 @@ use crate::mpi::aware::cuda_aware;
 use crate::mpi::{MPI_Comm, MPI_Datatype};
 use crate::reason::Reason;
 use crate::typecache::{self, Entry};
-use std::ffi::c_int;
 use std::sync::Arc;
 
 /// `count` elements of a datatype at a buffer argument.
@@ -26,7 +25,7 @@ pub(super) struct Object {
 
 impl Object {
     /// Find the data of a call.
-    pub(super) fn find(buffer: usize, count: c_int, datatype: MPI_Datatype) -> Result<Self, Stop> {
+    pub(super) fn find(buffer: usize, count: i64, datatype: MPI_Datatype) -> Result<Self, Stop> {
         if count < 0 {
             return Err(Reason::BadArgument.into());
         }
@@ -45,10 +44,10 @@ impl Object {
     }
 
     /// Fold the call's count into the layout, as one more dimension.
-    fn repeat(mut self, count: c_int) -> Result<Self, Reason> {
+    fn repeat(mut self, count: i64) -> Result<Self, Reason> {
         if count > 1 {
             let one = self.entry.layout.as_ref().map_err(|reason| *reason)?;
-            let all = one.repeat(count.into(), self.entry.extent).ok_or(Reason::Overflow)?;
+            let all = one.repeat(count, self.entry.extent).ok_or(Reason::Overflow)?;
             self.repeated = Some(all.into_owned());
         }
         Ok(self)

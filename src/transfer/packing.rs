@@ -31,15 +31,15 @@ const SMALL: usize = 256 << 10;
 /// Up to here a copy of one block in host memory takes less than the MPI's engine needs to start.
 const DENSE: i64 = 16 << 10;
 
-/// The packed buffer's arguments.
+/// The packed buffer's arguments; `C` is the type of the call's numbers.
 #[derive(Debug)]
-pub struct Packed {
+pub struct Packed<C = c_int> {
     /// `outbuf` of a pack, `inbuf` of an unpack.
     pub buffer: usize,
     /// `outsize` or `insize`.
-    pub bytes: c_int,
+    pub bytes: C,
     /// `position`.
-    pub position: *mut c_int,
+    pub position: *mut C,
 }
 
 /// What was done.
@@ -129,11 +129,11 @@ pub unsafe fn quick(
 ///
 /// # Safety
 /// The arguments are those of a call of `MPI_Pack` or `MPI_Unpack`.
-pub unsafe fn serve(
+pub unsafe fn serve<C: Copy + Into<i64> + TryFrom<i64>>(
     buffer: usize,
-    count: c_int,
+    count: i64,
     datatype: MPI_Datatype,
-    side: &Packed,
+    side: &Packed<C>,
     comm: MPI_Comm,
     direction: Direction,
 ) -> Result<Done, Stop> {
@@ -142,15 +142,14 @@ pub unsafe fn serve(
         return Err(Reason::BadArgument.into());
     }
     // SAFETY: not null, and the caller's duty.
-    let position = unsafe { *side.position };
+    let position: i64 = unsafe { *side.position }.into();
     let Ok(offset) = u64::try_from(position) else { return Err(Reason::BadArgument.into()) };
     let packed = (side.buffer as u64).wrapping_add(offset);
     let place = cuda::place(usize::try_from(packed).unwrap_or(0));
     let job = Job { object: &object, packed, place, direction };
 
-    let end =
-        i64::from(position).checked_add(object.layout().size()).and_then(|end| c_int::try_from(end).ok());
-    let Some(end) = end.filter(|end| *end <= side.bytes) else {
+    let end = position.checked_add(object.layout().size()).filter(|end| *end <= side.bytes.into());
+    let Some(end) = end.and_then(|end| C::try_from(end).ok()) else {
         // No room. The system MPI says so, if it can be trusted with the pointers.
         return Err(if job.reachable() {
             Stop::Forward(Reason::BadArgument)

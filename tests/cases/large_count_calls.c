@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
-/* cuda-aware: MPI_Send_c, MPI_Irecv_c */
 /* Types made by the large-count constructors of MPI-4.  MPI_Type_get_envelope
  * refuses them, and the error must not reach the program from inside a commit;
  * the error handler here ends the run if it is ever called. */

@@ -97,10 +97,15 @@ impl Mpi {
         let source = PathBuf::from(format!("tests/apps/{name}.c"));
         let program = out.join(if cuda { format!("{name}.cuda") } else { name.to_owned() });
         let made = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
-        let newest = [&source, Path::new("tests/apps/recipe.h"), Path::new("tests/cases/mem.h")]
-            .into_iter()
-            .filter_map(made)
-            .max();
+        let newest = [
+            &source,
+            Path::new("tests/cases/large.h"),
+            Path::new("tests/apps/recipe.h"),
+            Path::new("tests/cases/mem.h"),
+        ]
+        .into_iter()
+        .filter_map(made)
+        .max();
         if made(&program) > newest {
             return program;
         }

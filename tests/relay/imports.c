@@ -25,14 +25,14 @@ void newer(MPI_Request *request);
 void newer(MPI_Request *request) { MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, request); }
 #endif
 
-#ifdef SEND_C
-int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#pragma weak PMPI_Send_c
+#ifdef BCAST_C
+int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
+#pragma weak PMPI_Bcast_c
 void newer(void);
 void newer(void)
 {
-    if (PMPI_Send_c)
-        PMPI_Send_c(NULL, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    if (PMPI_Bcast_c)
+        PMPI_Bcast_c(NULL, 0, MPI_INT, 0, MPI_COMM_WORLD);
 }
 #endif
 
