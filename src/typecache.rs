@@ -74,7 +74,8 @@ static ENTRIES: RwLock<Entries> = RwLock::new(HashMap::with_hasher(BuildHasherDe
 /// Counts deaths. What a thread remembers holds as long as none happened.
 static DEATHS: AtomicU64 = AtomicU64::new(0);
 
-/// Types that a thread remembers, so that the usual look-up needs no lock.
+/// Types that a thread remembers, so that the usual look-up needs no lock. It keeps none that it knows to be dead: a plan
+/// may be large, and have its table on a device.
 const RECENT: usize = 8;
 
 struct Recent {
@@ -102,14 +103,24 @@ pub fn with<T>(datatype: MPI_Datatype, work: impl FnOnce(&Arc<Entry>) -> T) -> O
     RECENTLY
         .try_with(|recent| {
             let mut recent = recent.try_borrow_mut().ok()?;
-            let slot = recent.get_mut(spread(key) % RECENT)?;
-            match slot {
-                Some(known) if known.key == key && known.deaths == deaths => {}
-                _ => *slot = Some(Recent { key, deaths, entry: table(key)? }),
+            let place = spread(key) % RECENT;
+            let known = |known: &Recent| known.key == key && known.deaths == deaths;
+            if !recent.get(place)?.as_ref().is_some_and(known) {
+                learn(&mut recent, place, key, deaths)?;
             }
-            slot.as_ref().map(|known| work(&known.entry))
+            recent.get(place)?.as_ref().map(|known| work(&known.entry))
         })
         .ok()?
+}
+
+/// Remembers `key`, and nothing that might have died since it was looked up.
+#[cold]
+fn learn(recent: &mut [Option<Recent>; RECENT], place: usize, key: usize, deaths: u64) -> Option<()> {
+    for slot in recent.iter_mut().filter(|slot| slot.as_ref().is_some_and(|known| known.deaths != deaths)) {
+        *slot = None;
+    }
+    *recent.get_mut(place)? = Some(Recent { key, deaths, entry: table(key)? });
+    Some(())
 }
 
 fn table(key: usize) -> Option<Arc<Entry>> {
@@ -146,7 +157,11 @@ pub fn forget(key: usize) {
     let dead = ENTRIES.write().remove(&key);
     // After the removal, so that nobody remembers the entry under the new count.
     DEATHS.fetch_add(1, Release);
-    drop(dead); // outside the lock
+    let mine = RECENTLY.try_with(|recent| {
+        let mut recent = recent.try_borrow_mut().ok()?;
+        recent.iter_mut().find(|slot| slot.as_ref().is_some_and(|known| known.key == key))?.take()
+    });
+    drop((dead, mine)); // outside the lock
 }
 
 /// Entries at the moment: of predefined types that were used, and of derived ones that live.

@@ -34,6 +34,25 @@ fn datatypes_are_forgotten_with_their_handles() {
 }
 
 #[test]
+fn tables_leave_the_device_with_their_types() {
+    for mpi in two_mpis() {
+        for (aware, method) in [(false, "ONESHOT"), (true, "DEVICE")] {
+            let program = mpi.compile("tables", false);
+            let run = mpi.run(1, &program).preloaded().simulated(aware).with("SIMCUDA_LAZY", "0");
+            let method = format!("TEMPI_DATATYPE_{method}");
+            let output = run.with(&method, "1").with("TEMPI_LOG", "debug").output();
+            let log = String::from_utf8_lossy(&output.stderr);
+            let wrong: Vec<_> = log.lines().filter(|line| line.contains("wrong:")).collect();
+            assert!(output.status.success(), "{}, {method}: {wrong:?}", mpi.name);
+            let copied = log.matches("table of runs copied to the device").count();
+            assert!(copied >= 2500, "{}, {method}: {copied} tables", mpi.name);
+            assert_eq!(at_finalize(&log, "tables"), 0, "{}, {method}: bytes of tables", mpi.name);
+            assert!(at_finalize(&log, "types") < 5, "{}, {method}", mpi.name);
+        }
+    }
+}
+
+#[test]
 fn error_handlers_hear_what_the_mpi_would_say() {
     for mpi in two_mpis() {
         let host = mpi.compile("errors", false);

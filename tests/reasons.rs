@@ -58,6 +58,7 @@ const TESTS: &[Test] = &[
         served: Some(("copy", 4096)),
         ..test(Reason::Contiguous, "MPI_Send", Place::Device)
     },
+    test(Reason::Irregular, "MPI_Send", Place::Device),
     test(Reason::TooManyBlocks, "MPI_Send", Place::Device),
     test(Reason::Overflow, "MPI_Send", Place::Device),
     test(Reason::Opaque, "MPI_Send", Place::Device),
@@ -76,10 +77,8 @@ const TESTS: &[Test] = &[
 ];
 
 /// The reasons that no program can bring about under every MPI, and what tests them where.
-const ELSEWHERE: &[(Reason, &str, &str)] = &[
-    (Reason::Panicked, "src/api/mod.rs", "Err(Stop::Forward(Reason::Panicked))"),
-    (Reason::Irregular, "tests/types.rs", "Unsupported::Irregular"),
-];
+const ELSEWHERE: &[(Reason, &str, &str)] =
+    &[(Reason::Panicked, "src/api/mod.rs", "Err(Stop::Forward(Reason::Panicked))")];
 
 fn report(mpi: &Mpi, test: &Test, variable: Option<(&str, &str)>) -> Report {
     let program = mpi.compile("reasons", false);

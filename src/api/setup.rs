@@ -1,6 +1,7 @@
 //! The life of MPI in the process.
 
 use crate::mpi::{Via, comm, next};
+use crate::pack::table;
 use crate::transfer::{orphans, pending};
 use crate::{pool, report, state, typecache};
 use std::ffi::{c_char, c_int};
@@ -28,6 +29,7 @@ pub(super) unsafe fn finalize(via: Via) -> c_int {
         orphans::finish();
         tracing::debug!(types = typecache::len(), "MPI_Finalize");
         tracing::debug!(requests = pending::len(), "MPI_Finalize");
+        tracing::debug!(tables = table::bytes(), "MPI_Finalize");
         if report::on() {
             report::write(comm::rank());
         }

@@ -215,7 +215,7 @@ pub(super) fn copied(
     }
 }
 
-/// Device bytes that tables hold at the moment, for tests of leaks.
+/// Bytes that the copies of tables hold on devices at the moment.
 pub fn bytes() -> usize {
     BYTES.load(Relaxed)
 }

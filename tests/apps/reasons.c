@@ -99,6 +99,17 @@ int main(int argc, char **argv)
         OK(send(buf, 1, v));
     } else if (strcmp(name, "Contiguous") == 0) {
         OK(send(buf, BLOCKS, MPI_INT));
+    } else if (strcmp(name, "Irregular") == 0) {
+        /* the last block is short in every dimension; nobody ever looks at the bytes: the rank is wrong */
+        int sizes[7], kinds[7], blocks[7], grid[7];
+        for (i = 0; i < 7; i++) {
+            sizes[i] = 7;
+            kinds[i] = MPI_DISTRIBUTE_CYCLIC;
+            blocks[i] = grid[i] = 2;
+        }
+        OK(MPI_Type_create_darray(128, 127, 7, sizes, kinds, blocks, grid, MPI_ORDER_C, MPI_INT, &t));
+        OK(MPI_Type_commit(&t));
+        fails(MPI_Send(buf, 1, t, 77, 0, MPI_COMM_SELF), "rank 77");
     } else if (strcmp(name, "TooManyBlocks") == 0) {
         /* nobody ever looks at the bytes: the rank is wrong */
         int lengths[2] = {1 << 26, 1}, places[2] = {0, 7};
