@@ -4,49 +4,20 @@
 //! and the undefined-behaviour sanitizer traps on an access that is not aligned to its word.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail")]
 
+mod kernels;
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
-use std::path::Path;
-use std::process::Command;
-use std::sync::OnceLock;
+use std::ffi::{c_int, c_void};
 
+use kernels::run;
 use tempi::ir::{Blocks, Dim, Run as Place, Runs, Strided, Table};
 use tempi::pack::blocks;
 use tempi::pack::kernel::{Direction, KERNELS};
 use tempi::pack::plan::{Completion, Launch, Limits, launches};
 use tempi::pack::table::{Image, OnDevice};
 
-type Translate = unsafe extern "C" fn(u64, usize, c_int) -> *mut c_void;
-type Run = unsafe extern "C" fn(*const c_char, c_uint, c_uint, *const c_void, Translate) -> c_int;
-
 const LIMITS: Limits = Limits::of_device(4);
-
-/// `tempi_kernel_run`, compiled once for this test program.
-fn run() -> Run {
-    static RUN: OnceLock<Run> = OnceLock::new();
-    *RUN.get_or_init(|| {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/host.c");
-        let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kernel-{}.so", std::process::id()));
-        let status = Command::new("cc")
-            .args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
-            .args(["-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"])
-            .args([source.as_os_str(), "-o".as_ref(), object.as_os_str()])
-            .status()
-            .expect("a C compiler");
-        assert!(status.success());
-        let path = CString::new(object.to_str().unwrap()).unwrap();
-        // SAFETY: the object was just built and runs nothing when it is loaded.
-        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        assert!(!library.is_null());
-        std::fs::remove_file(&object).unwrap();
-        // SAFETY: the library is never closed.
-        let symbol = unsafe { libc::dlsym(library, c"tempi_kernel_run".as_ptr()) };
-        assert!(!symbol.is_null());
-        // SAFETY: the signature is that of kernels/host.c.
-        unsafe { std::mem::transmute::<*mut c_void, Run>(symbol) }
-    })
-}
 
 /// A region of pretended device memory.
 struct Region {

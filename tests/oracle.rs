@@ -9,16 +9,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ranks::{Mpi, Report, folder, mpis, two_mpis};
-use recipe::Model;
 use recipe::case::Case;
 use recipe::random::{self, Rng};
+use recipe::{Model, soak};
 use tempi::ir::layout;
 
-/// `number` cases from seeds of their own, and the file that the program reads them from. With `ours` there are only types that
+/// `number` cases from seeds of their own, those of `part`, and the file that the program reads them from. With `ours` there are only types that
 /// we certainly serve: an MPI that is not CUDA-aware has no way to serve the others on a device.
-fn cases(number: u64, name: &str, ours: bool) -> (Vec<Case>, PathBuf) {
-    let cases: Vec<Case> = (500_000..500_000 + number)
-        .map(|seed| (random::recipe(&mut Rng(seed), 5, 1500), i64::try_from(seed % 4).unwrap()))
+fn cases(part: u64, number: u64, name: &str, ours: bool) -> (Vec<Case>, PathBuf) {
+    let first = 500_000 + part * number;
+    let cases: Vec<Case> = (first..first + number)
+        .map(|seed| (random::recipe(&mut Rng::seeded(seed), 5, 1500), i64::try_from(seed % 4).unwrap()))
         .map(|(recipe, count)| Case::new(recipe, count))
         .filter(|case| !ours || case.is_trusted() && layout(&Model::default(), &case.recipe).is_ok())
         .filter(|case| case.span.1 - case.span.0 < 1 << 25 && case.is_survived())
@@ -80,7 +81,11 @@ fn expected(cases: &[Case]) -> u64 {
 
 /// All places for `number` types: host memory where we are faster, host memory always, and a device.
 fn everywhere(mpi: &Mpi, number: u64) {
-    let (types, file) = cases(number, &format!("oracle-{}", mpi.name), false);
+    (0..soak()).for_each(|part| everywhere_once(mpi, part, number));
+}
+
+fn everywhere_once(mpi: &Mpi, part: u64, number: u64) {
+    let (types, file) = cases(part, number, &format!("oracle-{}", mpi.name), false);
     let argument = file.to_str().unwrap();
     let by_itself = plain(mpi, &file);
     assert_eq!(by_itself.len(), types.len(), "{}: plain answers", mpi.name);
@@ -98,7 +103,7 @@ fn everywhere(mpi: &Mpi, number: u64) {
     let least = expected(&types);
     assert!(ours >= least && ours >= some, "{}: {ours} of {calls} by our loops, {some} if free", mpi.name);
 
-    let (types, file) = cases(number, &format!("oracle-strided-{}", mpi.name), true);
+    let (types, file) = cases(part, number, &format!("oracle-strided-{}", mpi.name), true);
     let argument = file.to_str().unwrap();
     let by_itself = plain(mpi, &file);
     let device = mpi.compile("pack_random", true);

@@ -18,6 +18,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // A test may panic.
 
 pub mod case;
+pub mod expand;
 pub mod random;
 
 use std::cell::Cell;
@@ -27,6 +28,11 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use tempi::ir::{self, Block, Bounds, Describe, Distribution, Node, Order};
+
+/// How many times the usual number of random types is tried: the variable `SOAK`, or once.
+pub fn soak() -> u64 {
+    std::env::var("SOAK").map_or(1, |factor| factor.parse().expect("SOAK is a number"))
+}
 
 /// How a datatype is made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,21 +4,48 @@ use tempi::ir::{Distribution, Order};
 
 use super::{Darray, Lengths, List, Recipe};
 
-/// A small generator with a seed (splitmix64), so that a failure can be repeated.
-pub struct Rng(pub u64);
+/// Where choices come from.
+pub enum Rng {
+    /// A small generator with a seed (splitmix64), so that a failure can be repeated.
+    Seeded(u64),
+    /// A fuzzer's bytes, of which each choice takes as few as it needs; then zeros.
+    Bytes(std::vec::IntoIter<u8>),
+}
 
 impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+    pub fn seeded(seed: u64) -> Self {
+        Self::Seeded(seed)
+    }
+
+    pub fn bytes(bytes: &[u8]) -> Self {
+        Self::Bytes(bytes.to_vec().into_iter())
+    }
+
+    /// A number below `choices`, or one of many more.
+    fn next(&mut self, choices: u64) -> u64 {
+        match self {
+            Self::Seeded(state) => {
+                *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mut x = *state;
+                x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                (x ^ (x >> 31)) >> 1
+            }
+            Self::Bytes(bytes) => {
+                let (mut number, mut reach) = (0, 1_u64);
+                while reach < choices {
+                    number = number << 8 | u64::from(bytes.next().unwrap_or(0));
+                    reach = reach.saturating_mul(256);
+                }
+                number
+            }
+        }
     }
 
     /// A number in `lo..=hi`.
     pub fn within(&mut self, lo: i64, hi: i64) -> i64 {
-        lo + i64::try_from(self.next() >> 1).unwrap() % (hi - lo + 1)
+        let choices = hi - lo + 1;
+        lo + i64::try_from(self.next(choices.cast_unsigned())).unwrap() % choices
     }
 
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
@@ -26,7 +53,7 @@ impl Rng {
         choices[usize::try_from(choice).unwrap()]
     }
 
-    fn odds(&mut self, one_in: i64) -> bool {
+    pub fn odds(&mut self, one_in: i64) -> bool {
         self.within(1, one_in) == 1
     }
 
