@@ -2,20 +2,24 @@
  * MPI_Pack and MPI_Unpack of derived datatypes in host memory: vectors, faces of a cube, nested vectors, transposes.
  * An unmodified MPI program: run it plain and with the library preloaded, and compare the two tables.
  *
- *   mpicc -O2 benches/host.c -o target/host
+ *   mpicc -O2 benches/host.c -o target/host -ldl
  *   mpirun -n 1 target/host > plain.txt
  *   mpirun -n 1 env LD_PRELOAD=target/release/libtempi.so target/host > preloaded.txt
+ *   mpirun -n 1 env LD_PRELOAD=target/release/libtempi.so target/host --beside PATH/libmpi.so.40 > both.txt
  *
+ * With --beside each batch of calls is followed by one of the functions of that file, which no preloaded library has part in:
+ * the same buffers, the same moment of a machine that has other work, too.
  * Every shape is checked byte by byte against its definition once, so a wrong packer cannot look fast.
  * Prints a table; with --json one JSON object a line. Times are microseconds a call: the median and the least of
- * up to 21 batches. A word as first argument runs only the shapes whose names contain it.
+ * up to 101 batches. A word as first argument runs only the shapes whose names contain it.
  */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 21, PAGE = 4096, MOST = 3 };
+enum { ROUNDS = 101, PAGE = 4096, MOST = 3 };
 
 /* Nested repetitions of `block` bytes in type-map order, innermost first. */
 struct shape {
@@ -26,8 +30,32 @@ struct shape {
   int edge, dimension, width; /* a face is a subarray of edge^3 doubles; edge 0: not a face */
 };
 
-static int json;
+typedef int pack_function(const void *, int, MPI_Datatype, void *, int, int *, MPI_Comm);
+typedef int unpack_function(const void *, int, int *, void *, int, MPI_Datatype, MPI_Comm);
+
+/* Whose functions are measured: those that the program is linked to, which may be a preloaded library's, and those of --beside. */
+struct functions {
+  pack_function *pack;
+  unpack_function *unpack;
+};
+enum { LINKED, BESIDE, SIDES };
+
+static int json, sides = 1;
 static const char *filter = "";
+static struct functions functions[SIDES] = {{MPI_Pack, MPI_Unpack}, {NULL, NULL}};
+
+static void beside(const char *path) {
+  void *library = dlopen(path, RTLD_NOLOAD | RTLD_NOW);
+  if (library) {
+    functions[BESIDE].pack = (pack_function *)dlsym(library, "MPI_Pack");
+    functions[BESIDE].unpack = (unpack_function *)dlsym(library, "MPI_Unpack");
+  }
+  if (!functions[BESIDE].pack || !functions[BESIDE].unpack) {
+    fprintf(stderr, "%s is not the MPI of this program\n", path);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  sides = SIDES;
+}
 
 static void *room(size_t bytes) {
   void *memory = NULL;
@@ -84,27 +112,52 @@ struct task {
   MPI_Datatype type;
 };
 
-static double batch(const struct task *task, long calls) {
+static double batch(const struct task *task, const struct functions *by, long calls) {
   double start = MPI_Wtime();
   for (long call = 0; call < calls; call++) {
     int position = 0;
     if (task->unpack)
-      MPI_Unpack(task->packed, task->bytes, &position, task->memory, 1, task->type, MPI_COMM_WORLD);
+      by->unpack(task->packed, task->bytes, &position, task->memory, 1, task->type, MPI_COMM_WORLD);
     else
-      MPI_Pack(task->memory, 1, task->type, task->packed, task->bytes, &position, MPI_COMM_WORLD);
+      by->pack(task->memory, 1, task->type, task->packed, task->bytes, &position, MPI_COMM_WORLD);
   }
   return (MPI_Wtime() - start) * 1e6;
 }
 
-static void measure(const struct task *task, double *median, double *least) {
-  double times[ROUNDS], begin = MPI_Wtime();
-  long calls = 1;
+/* Microseconds a call. */
+struct result {
+  double median, least;
+};
+
+static void measure(const struct task *task, struct result *results) {
+  double times[SIDES][ROUNDS], begin = MPI_Wtime();
+  long calls[SIDES] = {1, 1};
   int rounds = 0;
-  while (batch(task, calls) < 40) calls *= 2;
-  while (rounds < ROUNDS && (rounds < 7 || MPI_Wtime() - begin < 0.15)) times[rounds++] = batch(task, calls) / (double)calls;
-  qsort(times, (size_t)rounds, sizeof *times, ascending);
-  *median = times[rounds / 2];
-  *least = times[0];
+  for (int side = 0; side < sides; side++)
+    while (batch(task, &functions[side], calls[side]) < 40) calls[side] *= 2;
+  for (; rounds < ROUNDS && (rounds < 7 || MPI_Wtime() - begin < 0.2); rounds++)
+    for (int side = 0; side < sides; side++)
+      times[side][rounds] = batch(task, &functions[side], calls[side]) / (double)calls[side];
+  for (int side = 0; side < sides; side++) {
+    qsort(times[side], (size_t)rounds, sizeof(double), ascending);
+    results[side] = (struct result){times[side][rounds / 2], times[side][0]};
+  }
+}
+
+static void print(const struct shape *shape, long bytes, const struct result *packs, const struct result *unpacks) {
+  static const char *const prefix[SIDES] = {"", "beside_"};
+  printf(json ? "{\"shape\":\"%s\",\"bytes\":%ld" : "%-28s %9ld", shape->name, bytes);
+  for (int side = 0; side < sides; side++) {
+    struct result pack = packs[side], unpack = unpacks[side];
+    const char *of = prefix[side];
+    if (json)
+      printf(",\"%smpi_pack_us\":%.4f,\"%smpi_pack_min_us\":%.4f,\"%smpi_unpack_us\":%.4f,\"%smpi_unpack_min_us\":%.4f", of,
+             pack.median, of, pack.least, of, unpack.median, of, unpack.least);
+    else
+      printf(" | %10.3f %10.3f | %10.3f %10.3f", pack.median, pack.least, unpack.median, unpack.least);
+  }
+  printf(json ? "}\n" : "\n");
+  fflush(stdout);
 }
 
 static void run(struct shape shape) {
@@ -118,20 +171,16 @@ static void run(struct shape shape) {
   char *memory = room((size_t)span), *landed = room((size_t)span), *packed = room((size_t)bytes);
   for (long i = 0; i < span; i++) memory[i] = (char)(i ^ i >> 8);
   struct task pack = {0, (int)bytes, memory, packed, type}, unpack = {1, (int)bytes, landed, packed, type};
-  batch(&pack, 1);
-  batch(&unpack, 1);
+  batch(&pack, &functions[LINKED], 1);
+  batch(&unpack, &functions[LINKED], 1);
   if (!right(&shape, memory, packed, landed)) {
     fprintf(stderr, "%s, %ld bytes: wrong bytes\n", shape.name, bytes);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  double pack_median, pack_least, unpack_median, unpack_least;
-  measure(&pack, &pack_median, &pack_least);
-  measure(&unpack, &unpack_median, &unpack_least);
-  printf(json ? "{\"shape\":\"%s\",\"bytes\":%ld,\"mpi_pack_us\":%.4f,\"mpi_pack_min_us\":%.4f,\"mpi_unpack_us\":%.4f,"
-                "\"mpi_unpack_min_us\":%.4f}\n"
-              : "%-28s %9ld | %10.3f %10.3f | %10.3f %10.3f\n",
-         shape.name, bytes, pack_median, pack_least, unpack_median, unpack_least);
-  fflush(stdout);
+  struct result packs[SIDES], unpacks[SIDES];
+  measure(&pack, packs);
+  measure(&unpack, unpacks);
+  print(&shape, bytes, packs, unpacks);
   MPI_Type_free(&type);
   free(memory);
   free(landed);
@@ -204,11 +253,13 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   for (int a = 1; a < argc; a++)
     if (strcmp(argv[a], "--json") == 0) json = 1;
+    else if (strcmp(argv[a], "--beside") == 0 && a + 1 < argc) beside(argv[++a]);
     else filter = argv[a];
   MPI_Get_library_version(version, &length);
   version[strcspn(version, ",\n")] = 0;
-  if (!json) printf("# %s; microseconds a call\n%-28s %9s | %10s %10s | %10s %10s\n", version, "shape", "bytes", "pack",
-                    "least", "unpack", "least");
+  if (!json) printf("# %s; microseconds a call%s\n%-28s %9s | %10s %10s | %10s %10s\n", version,
+                    sides > 1 ? "; behind them the same of the functions beside" : "", "shape", "bytes", "pack", "least",
+                    "unpack", "least");
   vectors();
   faces();
   nested();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
+const QUICK: u8 = 3;
 
 static PHASE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
@@ -13,10 +14,16 @@ static PHASE: AtomicU8 = AtomicU8::new(UNKNOWN);
 #[inline]
 pub fn active() -> bool {
     match PHASE.load(Relaxed) {
-        ON => true,
+        ON | QUICK => true,
         OFF => false,
         _ => wake(),
     }
+}
+
+/// Whether calls that move bytes in host memory may be accelerated and nobody wants to know of them. Not before the first call.
+#[inline]
+pub fn quick() -> bool {
+    PHASE.load(Relaxed) == QUICK
 }
 
 #[cold]
@@ -28,7 +35,7 @@ fn wake() -> bool {
     if report::on() {
         extern "C" fn exit() {
             // A program that never came to MPI_Finalize: a session, or an exit on the way.
-            if PHASE.swap(OFF, Relaxed) == ON {
+            if PHASE.swap(OFF, Relaxed) != OFF {
                 report::write(config::get().rank.unwrap_or(0));
             }
         }
@@ -42,7 +49,17 @@ fn wake() -> bool {
         // SAFETY: the handler only stores an atomic. In a forked child neither the MPI nor the driver may be used.
         unsafe { libc::pthread_atfork(None, None, Some(child)) };
     }
-    PHASE.store(if on { ON } else { OFF }, Relaxed);
+    let quick = !(config::get().no_pack || config::get().no_host || report::on());
+    PHASE.store(
+        if !on {
+            OFF
+        } else if quick {
+            QUICK
+        } else {
+            ON
+        },
+        Relaxed,
+    );
     on
 }
 

@@ -11,6 +11,7 @@ use crate::ir::{self, Describe, Layout, Unsupported};
 use crate::mpi::datatype::{System, is_predefined};
 use crate::mpi::{MPI_Datatype, family, keyval};
 use crate::reason::Reason;
+use once_cell::sync::OnceCell;
 use parking_lot::RwLock;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -88,6 +89,20 @@ thread_local! {
     static RECENTLY: RefCell<[Option<Recent>; RECENT]> = const { RefCell::new([const { None }; RECENT]) };
 }
 
+/// Who else remembers types.
+static LISTENER: OnceCell<fn()> = OnceCell::new();
+
+/// Call `listener` on the thread where a type dies, after [`deaths`] has counted it. Every call passes the same listener.
+pub fn tell_of_deaths(listener: fn()) {
+    let _ = LISTENER.set(listener);
+}
+
+/// How many types have died. What was learnt of a handle holds as long as this stays the same.
+#[inline]
+pub fn deaths() -> u64 {
+    DEATHS.load(Acquire)
+}
+
 /// The entry of `datatype`, if it was analysed.
 #[inline]
 pub fn get(datatype: MPI_Datatype) -> Option<Arc<Entry>> {
@@ -99,7 +114,7 @@ pub fn get(datatype: MPI_Datatype) -> Option<Arc<Entry>> {
 #[inline]
 pub fn with<T>(datatype: MPI_Datatype, work: impl FnOnce(&Arc<Entry>) -> T) -> Option<T> {
     let key = datatype.key();
-    let deaths = DEATHS.load(Acquire);
+    let deaths = deaths();
     RECENTLY
         .try_with(|recent| {
             let mut recent = recent.try_borrow_mut().ok()?;
@@ -129,7 +144,8 @@ fn table(key: usize) -> Option<Arc<Entry>> {
 
 /// The place of a handle among the few that a thread remembers. Numbers that follow each other (MPICH's) get places of their
 /// own, which a hash like the table's does not give them: it is a matter of 8 places, not of 2⁶⁴.
-fn spread(key: usize) -> usize {
+#[inline]
+pub fn spread(key: usize) -> usize {
     key >> 4 ^ key >> 9 ^ key
 }
 
@@ -162,6 +178,9 @@ pub fn forget(key: usize) {
         recent.iter_mut().find(|slot| slot.as_ref().is_some_and(|known| known.key == key))?.take()
     });
     drop((dead, mine)); // outside the lock
+    if let Some(listener) = LISTENER.get() {
+        listener();
+    }
 }
 
 /// Entries at the moment: of predefined types that were used, and of derived ones that live.

@@ -5,13 +5,14 @@ use super::{prepare, stopped};
 use crate::mpi::{MPI_Comm, MPI_Datatype, Via, family, next};
 use crate::pack::kernel::Direction;
 use crate::reason::Reason;
-use crate::report::{self, Call, Means};
+use crate::report::{self, Call};
 use crate::transfer::Stop;
 use crate::transfer::packing::{self, Packed};
+use crate::transfer::quick::{Answer, quick};
 use crate::{config, state};
 use std::ffi::{c_int, c_void};
-use std::time::Instant;
 
+#[inline(always)]
 pub(super) unsafe fn pack(
     via: Via,
     inbuf: *const c_void,
@@ -22,22 +23,25 @@ pub(super) unsafe fn pack(
     position: *mut c_int,
     comm: MPI_Comm,
 ) -> c_int {
-    let side = Packed { buffer: outbuf as usize, bytes: outsize, position };
-    let call = Side {
-        call: Call::Pack,
-        direction: Direction::Pack,
-        buffer: inbuf as usize,
-        count: incount,
-        datatype,
-    };
-    // SAFETY: the caller's duty.
-    unsafe {
-        serve(&call, &side, comm, || {
-            next::MPI_Pack(via, inbuf, incount, datatype, outbuf, outsize, position, comm)
-        })
+    if state::quick() {
+        let packed = Packed { buffer: outbuf as usize, bytes: outsize, position };
+        // SAFETY: the caller's duty.
+        match unsafe { quick(inbuf as usize, incount, datatype, packed, comm, Direction::Pack) } {
+            Answer::Done => return 0,
+            Answer::Forward => {
+                // SAFETY: the caller's duty.
+                return unsafe {
+                    next::MPI_Pack(via, inbuf, incount, datatype, outbuf, outsize, position, comm)
+                };
+            }
+            Answer::Unusual => {}
+        }
     }
+    // SAFETY: the caller's duty.
+    unsafe { pack_any(via, inbuf, incount, datatype, outbuf, outsize, position, comm) }
 }
 
+#[inline(always)]
 pub(super) unsafe fn unpack(
     via: Via,
     inbuf: *const c_void,
@@ -48,81 +52,104 @@ pub(super) unsafe fn unpack(
     datatype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
-    let side = Packed { buffer: inbuf as usize, bytes: insize, position };
-    let call = Side {
-        call: Call::Unpack,
-        direction: Direction::Unpack,
-        buffer: outbuf as usize,
-        count: outcount,
-        datatype,
-    };
+    if state::quick() {
+        let packed = Packed { buffer: inbuf as usize, bytes: insize, position };
+        // SAFETY: the caller's duty.
+        match unsafe { quick(outbuf as usize, outcount, datatype, packed, comm, Direction::Unpack) } {
+            Answer::Done => return 0,
+            Answer::Forward => {
+                // SAFETY: the caller's duty.
+                return unsafe {
+                    next::MPI_Unpack(via, inbuf, insize, position, outbuf, outcount, datatype, comm)
+                };
+            }
+            Answer::Unusual => {}
+        }
+    }
+    // SAFETY: the caller's duty.
+    unsafe { unpack_any(via, inbuf, insize, position, outbuf, outcount, datatype, comm) }
+}
+
+/// What the quick calls left: apart, and with the call's own arguments, so that those need not make room for it.
+#[inline(never)]
+unsafe fn pack_any(
+    via: Via,
+    inbuf: *const c_void,
+    incount: c_int,
+    datatype: MPI_Datatype,
+    outbuf: *mut c_void,
+    outsize: c_int,
+    position: *mut c_int,
+    comm: MPI_Comm,
+) -> c_int {
+    let packed = Packed { buffer: outbuf as usize, bytes: outsize, position };
+    let side = Side { direction: Direction::Pack, buffer: inbuf as usize, count: incount, datatype };
     // SAFETY: the caller's duty.
     unsafe {
-        serve(&call, &side, comm, || {
+        side.serve(&packed, comm, || {
+            next::MPI_Pack(via, inbuf, incount, datatype, outbuf, outsize, position, comm)
+        })
+    }
+}
+
+/// As [`pack_any`].
+#[inline(never)]
+unsafe fn unpack_any(
+    via: Via,
+    inbuf: *const c_void,
+    insize: c_int,
+    position: *mut c_int,
+    outbuf: *mut c_void,
+    outcount: c_int,
+    datatype: MPI_Datatype,
+    comm: MPI_Comm,
+) -> c_int {
+    let packed = Packed { buffer: inbuf as usize, bytes: insize, position };
+    let side = Side { direction: Direction::Unpack, buffer: outbuf as usize, count: outcount, datatype };
+    // SAFETY: the caller's duty.
+    unsafe {
+        side.serve(&packed, comm, || {
             next::MPI_Unpack(via, inbuf, insize, position, outbuf, outcount, datatype, comm)
         })
     }
 }
 
-/// The side of the call that has a datatype.
+/// The side of a call that has a datatype.
 struct Side {
-    call: Call,
     direction: Direction,
     buffer: usize,
     count: c_int,
     datatype: MPI_Datatype,
 }
 
-/// # Safety
-/// The arguments are those of a call of `MPI_Pack` or `MPI_Unpack`.
-#[inline]
-unsafe fn serve(side: &Side, packed: &Packed, comm: MPI_Comm, forward: impl FnOnce() -> c_int) -> c_int {
-    let Side { call, direction, buffer, count, datatype } = *side;
-    if !state::active() {
-        return forward();
-    }
-    if config::get().no_pack {
-        return stopped(call, comm, Stop::Forward(Reason::SwitchedOff), forward);
-    }
-    if comm.key() == family().comm_null().key() {
-        return stopped(call, comm, Stop::Forward(Reason::BadArgument), forward);
-    }
-    let since = report::clock();
-    // SAFETY: the caller's duty. Nothing in there can panic.
-    match unsafe { packing::quick(buffer, count, datatype, packed, direction) } {
-        Some(Ok(bytes)) => {
-            report::done(call, Means::Host, bytes.into(), since);
-            return 0;
+impl Side {
+    /// Serve any call, or let `system` do so.
+    ///
+    /// # Safety
+    /// The arguments are those of a call of `MPI_Pack` or `MPI_Unpack`.
+    unsafe fn serve(self, packed: &Packed, comm: MPI_Comm, system: impl FnOnce() -> c_int) -> c_int {
+        let Self { direction, buffer, count, datatype } = self;
+        if !state::active() {
+            return system();
         }
-        Some(Err(reason)) => {
-            report::forwarded(call, reason);
-            return forward();
+        let call = match direction {
+            Direction::Pack => Call::Pack,
+            Direction::Unpack => Call::Unpack,
+        };
+        if config::get().no_pack {
+            return stopped(call, comm, Stop::Forward(Reason::SwitchedOff), system);
         }
-        None => {}
-    }
-    // SAFETY: the caller's duty.
-    unsafe { serve_any(side, packed, comm, since, forward) }
-}
-
-/// What [`packing::quick`] left: apart, so that the quick calls need not make room for it.
-///
-/// # Safety
-/// As [`serve`].
-#[inline(never)]
-unsafe fn serve_any(
-    side: &Side,
-    packed: &Packed,
-    comm: MPI_Comm,
-    since: Option<Instant>,
-    forward: impl FnOnce() -> c_int,
-) -> c_int {
-    let Side { call, direction, buffer, count, datatype } = *side;
-    // SAFETY: the caller's duty.
-    match prepare(|| unsafe { packing::serve(buffer, count.into(), datatype, packed, comm, direction) }) {
-        Ok(done) => {
-            report::done(call, done.means, done.bytes, since);
-            0
+        if comm.key() == family().comm_null().key() {
+            return stopped(call, comm, Stop::Forward(Reason::BadArgument), system);
         }
-        Err(stop) => stopped(call, comm, stop, forward),
+        let since = report::clock();
+        // SAFETY: the caller's duty.
+        match prepare(|| unsafe { packing::serve(buffer, count.into(), datatype, packed, comm, direction) }) {
+            Ok(done) => {
+                report::done(call, done.means, done.bytes, since);
+                0
+            }
+            Err(stop) => stopped(call, comm, stop, system),
+        }
     }
 }

@@ -63,11 +63,17 @@ impl Place {
     }
 }
 
-/// Whether all of these are plain host memory, as far as that can be told without asking the driver.
-#[inline]
-pub fn are_host(addresses: &[usize]) -> bool {
+/// Whether both of these are plain host memory, as far as that can be told without asking the driver.
+#[inline(always)]
+pub fn are_host(one: usize, other: usize) -> bool {
     // The layout of the process first: it costs less than the clock that `present` reads.
-    addresses.iter().all(|address| ranges::is_host(*address)) || !driver::present()
+    ranges::in_program(one) && ranges::in_program(other) || are_host_elsewhere(one, other)
+}
+
+/// [`are_host`] where one at least is neither heap nor the program's own data.
+#[inline(never)]
+fn are_host_elsewhere(one: usize, other: usize) -> bool {
+    ranges::is_host(one) && ranges::is_host(other) || !driver::present()
 }
 
 /// Where `address` lies.
@@ -76,7 +82,7 @@ pub fn are_host(addresses: &[usize]) -> bool {
 /// slowest for the addresses that it does not know.
 #[inline]
 pub fn place(address: usize) -> Place {
-    if are_host(&[address]) { Place::HOST } else { ask(address) }
+    if ranges::is_host(address) || !driver::present() { Place::HOST } else { ask(address) }
 }
 
 // CUpointer_attribute

@@ -28,7 +28,9 @@ struct Program {
     heap_end: Option<&'static AtomicUsize>,
 }
 
-fn in_program(address: usize) -> bool {
+/// Whether `address` is proved to be heap or the main program's own.
+#[inline]
+pub(super) fn in_program(address: usize) -> bool {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| Program {
         segments: segments(),

@@ -1,8 +1,8 @@
 //! The CPU packer: copies a layout between host memory and a packed buffer.
 //!
-//! The loops are chosen once per call, by block length ([`block`]) and by iteration order ([`nest`]) or by table ([`listed`]);
-//! nothing is allocated for a regular layout and nothing can panic. When it pays is [`worthwhile`]'s to say. May depend on `ir`, and on
-//! `mpi` for whose loops the others are.
+//! The loops are chosen by block length ([`block`]) and by iteration order ([`nest`]) or by table ([`listed`]), once per call, or for one
+//! dimension once and for all ([`Vector`]); nothing is allocated for a regular layout and nothing can panic. When it pays is [`worthwhile`]'s to say.
+//! May depend on `ir`, and on `mpi` for whose loops the others are.
 //!
 //! The invariant: exactly the bytes that the layout names are read or written, and the iteration order never
 //! changes which byte goes where. Only a layout whose bytes overlap in memory can tell the order on
@@ -12,15 +12,17 @@ mod block;
 mod listed;
 mod nest;
 pub mod policy;
+mod vector;
 
 #[cfg(test)]
 mod tests;
 
 pub use policy::{System, worthwhile};
+pub use vector::Vector;
 
 use crate::ir::{Dim, Layout, LeafRef, Strided};
 use crate::mpi::family::{Family, family, library_version};
-use block::{Fixed, Long, Pair};
+use block::{Block, with_block};
 use nest::{Direction, Nest};
 use once_cell::sync::OnceCell;
 
@@ -105,6 +107,7 @@ pub fn in_words(dims: &[Dim], length: i64) -> String {
     let copies = match length {
         1 | 2 | 4 | 8 | 16 | 32 | 64 => format!("moves of {length} bytes"),
         3 | 5..=63 => format!("pairs of moves of {} bytes", 1_u64 << (length - 1).ilog2()),
+        65..=256 => "moves of lines".to_owned(),
         _ => "memcpy".to_owned(),
     };
     let strips = match dims {
@@ -118,59 +121,27 @@ pub fn in_words(dims: &[Dim], length: i64) -> String {
     }
 }
 
-/// Long blocks in one dimension: a row of copies, without the start of a nest, which takes longer than two of them.
-///
-/// # Safety
-///
-/// As for [`copy`].
-#[inline]
-unsafe fn rows(dim: Dim, length: usize, direction: Direction, from: *const u8, to: *mut u8) {
-    let (memory, packed) = (nest::bytes(dim.stride), nest::bytes(dim.packed));
-    let (read, write) = match direction {
-        Direction::Pack => (memory, packed),
-        Direction::Unpack => (packed, memory),
-    };
-    let (mut from, mut to) = (from, to);
-    for _ in 0..dim.count {
-        // SAFETY: the caller's promise.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
-        from = from.wrapping_offset(read);
-        to = to.wrapping_offset(write);
-    }
-}
-
 /// Runs the nest of `layout` with the copy that suits its block length.
 ///
 /// # Safety
 ///
 /// As for [`pack`] and [`unpack`]: all bytes read from `from` and written to `to` valid, and none both.
 unsafe fn copy(layout: &Strided, direction: Direction, from: *const u8, to: *mut u8) {
-    let Ok(length) = usize::try_from(layout.block) else { return };
-    if let ([dim], 65..) = (layout.dims.as_slice(), length) {
-        // SAFETY: the caller's promise.
-        return unsafe { rows(*dim, length, direction, from, to) };
+    if let Some(vector) = Vector::new(layout) {
+        return match direction {
+            // SAFETY: the caller's promise.
+            Direction::Pack => unsafe { vector.pack(from, to) },
+            // SAFETY: the caller's promise.
+            Direction::Unpack => unsafe { vector.unpack(from, to) },
+        };
     }
+    let Ok(length) = usize::try_from(layout.block) else { return };
     let nest = Nest::new(layout, direction);
     macro_rules! run {
-        ($block:expr) => {{
-            // SAFETY: the nest visits the repetitions of the layout, and every block kind below copies `length` bytes.
-            unsafe { nest.run($block, from, to) }
+        ($block:ty) => {{
+            // SAFETY: the nest visits the repetitions of the layout, and the block has its length.
+            unsafe { nest.run(<$block>::of(length), from, to) }
         }};
     }
-    match length {
-        0 => {}
-        1 => run!(Fixed::<1>),
-        2 => run!(Fixed::<2>),
-        3 => run!(Pair::<2>(length)),
-        4 => run!(Fixed::<4>),
-        5..=7 => run!(Pair::<4>(length)),
-        8 => run!(Fixed::<8>),
-        9..=15 => run!(Pair::<8>(length)),
-        16 => run!(Fixed::<16>),
-        17..=31 => run!(Pair::<16>(length)),
-        32 => run!(Fixed::<32>),
-        33..=63 => run!(Pair::<32>(length)),
-        64 => run!(Fixed::<64>),
-        _ => run!(Long(length)),
-    }
+    with_block!(length, B => run!(B));
 }

@@ -1,7 +1,8 @@
 //! What becomes of a call once its arguments look like ours: whose buffer it is, by which method the bytes move.
 //!
 //! [`object`] finds the program's data, [`choose`] picks the method, [`device`], [`oneshot`], [`staged`] and [`copy`] are
-//! the methods, [`fused`] runs many messages' at once, [`message`] makes them into arguments of the system's call, [`packing`] serves `MPI_Pack` and `MPI_Unpack`.
+//! the methods, [`fused`] runs many messages' at once, [`message`] makes them into arguments of the system's call, [`packing`] serves `MPI_Pack` and
+//! `MPI_Unpack`, the usual calls of which [`quick`] does.
 //! [`pending`] keeps messages whose request the program holds, [`orphans`] those whose request it has freed. [`burst`] defers sends that are
 //! packed together, [`watchdog`] sees to it that none waits for a call that never comes.
 //!
@@ -19,6 +20,7 @@ mod oneshot;
 pub mod orphans;
 pub mod packing;
 pub mod pending;
+pub mod quick;
 mod staged;
 mod watchdog;
 

@@ -12,7 +12,6 @@ use super::object::Object;
 use super::{Stop, copy, device, oneshot, pointer, staged};
 use crate::config::{self, Method};
 use crate::cuda::{self, CudaError, Entered, Kind, Place};
-use crate::ir::Layout;
 use crate::mpi::aware::cuda_aware;
 use crate::mpi::comm::Raise;
 use crate::mpi::{MPI_Comm, MPI_Datatype};
@@ -21,18 +20,14 @@ use crate::pack::host;
 use crate::pack::kernel::Direction;
 use crate::reason::Reason;
 use crate::report::Means;
-use crate::typecache;
 use std::ffi::c_int;
 
 /// Up to here packed bytes for pageable host memory go through mapped memory and a CPU copy; beyond, the driver's
 /// copy is faster.
 const SMALL: usize = 256 << 10;
 
-/// Up to here a copy of one block in host memory takes less than the MPI's engine needs to start.
-const DENSE: i64 = 16 << 10;
-
 /// The packed buffer's arguments; `C` is the type of the call's numbers.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Packed<C = c_int> {
     /// `outbuf` of a pack, `inbuf` of an unpack.
     pub buffer: usize,
@@ -58,68 +53,6 @@ struct Job<'a> {
     packed: u64,
     place: Place,
     direction: Direction,
-}
-
-/// The usual calls in host memory, which take the MPI itself some ten nanoseconds: one element, or one block, of a type used before. `None`:
-/// not one of those. What comes back fits into registers on purpose: the packed bytes, or the reason to forward.
-///
-/// # Safety
-/// The arguments are those of a call of `MPI_Pack` or `MPI_Unpack`.
-#[inline]
-pub unsafe fn quick(
-    buffer: usize,
-    count: c_int,
-    datatype: MPI_Datatype,
-    side: &Packed,
-    direction: Direction,
-) -> Option<Result<u32, Reason>> {
-    let config = config::get();
-    if buffer == 0 || side.buffer == 0 || side.position.is_null() || config.no_host {
-        return None;
-    }
-    typecache::with(datatype, |entry| {
-        let layout = entry.layout.as_ref().ok()?;
-        let dense = layout.is_contiguous() && layout.size() == entry.extent;
-        if !(entry.usable() && (count == 1 || dense && count > 0)) {
-            return None;
-        }
-        // SAFETY: not null, and the caller's duty.
-        let position = unsafe { *side.position };
-        let offset = usize::try_from(position).ok()?;
-        let first = buffer.wrapping_add_signed(isize::try_from(layout.first()).ok()?);
-        let packed = side.buffer.wrapping_add(offset);
-        if !cuda::are_host(&[first, packed]) {
-            return None;
-        }
-        let size = layout.size().checked_mul(count.into())?;
-        let worthwhile = || if dense { size <= DENSE } else { host::worthwhile(layout, host::system()) };
-        if !(config.host_always || worthwhile()) {
-            return Some(Err(Reason::HostSystemFaster));
-        }
-        let end = i64::from(position).checked_add(size).and_then(|end| c_int::try_from(end).ok())?;
-        if end > side.bytes {
-            return None;
-        }
-        let data = pointer(buffer as u64);
-        let bytes = usize::try_from(size).ok()?;
-        let (first, packed) = (first as u64, packed as u64);
-        // SAFETY: both are host memory that the program has made valid for the call; MPI forbids them to overlap.
-        unsafe {
-            match (dense, direction, layout) {
-                (true, Direction::Pack, _) => host_copy(packed, first, bytes),
-                (true, Direction::Unpack, _) => host_copy(first, packed, bytes),
-                (_, Direction::Pack, Layout::Strided(one)) => host::pack_strided(one, data, pointer(packed)),
-                (_, Direction::Unpack, Layout::Strided(one)) => {
-                    host::unpack_strided(one, pointer(packed), data);
-                }
-                (_, Direction::Pack, _) => host::pack(layout, data, pointer(packed)),
-                (_, Direction::Unpack, _) => host::unpack(layout, pointer(packed), data),
-            }
-        }
-        // SAFETY: as above.
-        unsafe { *side.position = end };
-        Some(Ok(end.abs_diff(position)))
-    })?
 }
 
 /// `MPI_Pack` and `MPI_Unpack`.

@@ -3,7 +3,7 @@
 //! Depends on `ir`, [`block`](super::block) and [`nest`](super::nest). The invariant: every run of every repetition is
 //! visited exactly once.
 
-use super::block::{Block, Fixed, Long, Pair};
+use super::block::{Block, Fixed, Long, Pair, with_block};
 use super::nest::{Direction, bytes};
 use crate::ir::{Blocks, Dim, Runs, Strided};
 
@@ -104,25 +104,12 @@ impl Listing<'_> {
         }
         let Ok(length) = usize::try_from(self.entry.block) else { return };
         macro_rules! run {
-            ($block:expr) => {{
-                // SAFETY: every block kind below copies `length` bytes.
-                unsafe { self.runs($block, offsets, from, to) }
+            ($block:ty) => {{
+                // SAFETY: the block has the entry's length.
+                unsafe { self.runs(<$block>::of(length), offsets, from, to) }
             }};
         }
-        match length {
-            0 => {}
-            1 => run!(Fixed::<1>),
-            2 => run!(Fixed::<2>),
-            4 => run!(Fixed::<4>),
-            8 => run!(Fixed::<8>),
-            16 => run!(Fixed::<16>),
-            3 => run!(Pair::<2>(length)),
-            5..=7 => run!(Pair::<4>(length)),
-            9..=15 => run!(Pair::<8>(length)),
-            17..=31 => run!(Pair::<16>(length)),
-            32..=64 => run!(Pair::<32>(length)),
-            _ => run!(Long(length)),
-        }
+        with_block!(length, B => run!(B));
     }
 
     /// Runs of the length that `block` knows.
@@ -172,14 +159,14 @@ unsafe fn any(length: i64, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise.
         1 => unsafe { Fixed::<1>.copy(from, to) },
         // SAFETY: the caller's promise.
-        2..=3 => unsafe { Pair::<2>(length).copy(from, to) },
+        2..=3 => unsafe { Pair::<2>::of(length).copy(from, to) },
         // SAFETY: the caller's promise.
-        4..=7 => unsafe { Pair::<4>(length).copy(from, to) },
+        4..=7 => unsafe { Pair::<4>::of(length).copy(from, to) },
         // SAFETY: the caller's promise.
-        8..=15 => unsafe { Pair::<8>(length).copy(from, to) },
+        8..=15 => unsafe { Pair::<8>::of(length).copy(from, to) },
         // SAFETY: the caller's promise.
-        16..=31 => unsafe { Pair::<16>(length).copy(from, to) },
+        16..=31 => unsafe { Pair::<16>::of(length).copy(from, to) },
         // SAFETY: the caller's promise.
-        _ => unsafe { Long(length).copy(from, to) },
+        _ => unsafe { Long::of(length).copy(from, to) },
     }
 }

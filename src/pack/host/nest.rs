@@ -43,8 +43,8 @@ impl Axis {
 /// Told that these are multiples of one stride, the compiler reaches each block by an addition to the last
 /// one's address, and four additions that wait for one another are slower than four short copies. So they are
 /// made outside [`long_row`], which is never inlined.
-#[derive(Clone, Copy)]
-struct Steps {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
     once: isize,
     twice: isize,
     thrice: isize,
@@ -52,7 +52,8 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(once: isize) -> Self {
+    #[inline]
+    pub(super) fn new(once: isize) -> Self {
         let twice = once.wrapping_mul(2);
         Self { once, twice, thrice: once.wrapping_mul(3), four: once.wrapping_mul(4) }
     }
@@ -96,14 +97,16 @@ impl<'a> Nest<'a> {
                         second: axis(first),
                         strip: strip(direction, first.count),
                     },
-                    _ => Self {
-                        direction,
-                        outer: rest.get(1..).unwrap_or_default(),
-                        skip: None,
-                        inner: axis(first),
-                        second: rest.first().map_or(Axis::ONCE, axis),
-                        strip: first.count,
-                    },
+                    _ => {
+                        let outer = rest.get(1..).unwrap_or_default();
+                        let (inner, second) = (axis(first), rest.first().map_or(Axis::ONCE, axis));
+                        let columns = direction == Direction::Pack || layout.size <= SMALL;
+                        if columns && inner.count <= FEW && second.count >= MANY {
+                            let (inner, second) = (second, inner);
+                            return Self { direction, outer, skip: None, inner, second, strip: STRIP };
+                        }
+                        Self { direction, outer, skip: None, inner, second, strip: first.count }
+                    }
                 }
             }
         }
@@ -229,11 +232,36 @@ unsafe fn long_row(
     count: i64,
     step_from: Steps,
     step_to: Steps,
+    from: *const u8,
+    to: *mut u8,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { stepped::<_, false>(block, count, step_from, step_to, from, to) }
+}
+
+/// [`long_row`], as a part of its caller; with `AHEAD` the lines that are written are fetched four blocks before.
+///
+/// # Safety
+///
+/// As for [`long_row`].
+#[inline(always)]
+pub(super) unsafe fn stepped<B: Block, const AHEAD: bool>(
+    block: B,
+    count: i64,
+    step_from: Steps,
+    step_to: Steps,
     mut from: *const u8,
     mut to: *mut u8,
 ) {
     let mut left = count;
-    while left >= 4 {
+    while B::SHORT && left >= 4 {
+        if AHEAD {
+            let ahead = to.wrapping_offset(step_to.four);
+            fetch(ahead);
+            fetch(ahead.wrapping_offset(step_to.once));
+            fetch(ahead.wrapping_offset(step_to.twice));
+            fetch(ahead.wrapping_offset(step_to.thrice));
+        }
         // SAFETY: four repetitions are left, and this is the first of them.
         unsafe { block.copy(from, to) };
         // SAFETY: the second.
@@ -254,6 +282,26 @@ unsafe fn long_row(
         left -= 1;
     }
 }
+
+/// Tells the processor that the line at `place` will be wanted, whether there is one or not.
+#[inline(always)]
+fn fetch(place: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which is never a fault; SSE is a part of x86-64.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
+/// Rows so short that their start would cost more than their blocks are columns, if they are [`MANY`]: the second dimension becomes the inner
+/// one, in strips of [`STRIP`], so that the next column finds the lines of the last one in the cache. Where memory is written, only what
+/// is [`SMALL`]: a line that is stored to once for each column costs more than the short rows. Measured.
+const FEW: i64 = 6;
+const MANY: i64 = 24;
+const SMALL: i64 = 16 << 10;
+const STRIP: i64 = 128;
 
 /// How long a strip of a transpose is. Each of its blocks lies in a line of its own in memory, and the
 /// strides of a transpose like to be powers of two, so that all those lines compete for the 8 to 12 ways of

@@ -1,6 +1,6 @@
 //! The packer against the definition of [`Strided`], byte by byte.
 
-use super::{pack_strided as pack, unpack_strided as unpack};
+use super::{Vector, pack_strided as pack, unpack_strided as unpack};
 use crate::ir::{Dim, Strided};
 
 /// A generator of its own (`SplitMix64`), so that a seed means the same layouts for ever.
@@ -89,8 +89,17 @@ fn check(layout: &Strided, skew: usize, random: &mut Random) {
     // SAFETY: origin is where the layout's bytes are exactly low.. within the buffer; packed holds size bytes.
     unsafe { pack(layout, memory.as_ptr().wrapping_offset(origin), packed.as_mut_ptr().add(GUARD + skew)) };
     assert!(packed == expected, "pack {layout:?} skew {skew}");
+    let vector = Vector::with(layout, false);
+    let first = origin + isize::try_from(layout.offset).unwrap();
+    if let Some(vector) = &vector {
+        packed[GUARD + skew..GUARD + skew + size].fill(0);
+        // SAFETY: as above.
+        unsafe { vector.pack(memory.as_ptr().wrapping_offset(first), packed.as_mut_ptr().add(GUARD + skew)) };
+        assert!(packed == expected, "narrow pack {layout:?} skew {skew}");
+    }
 
     let mut memory = random.bytes(memory.len());
+    let before = memory.clone();
     let mut expected = memory.clone();
     for &(to, from) in &pairs {
         expected[at(to)] = packed[packed_at(from)];
@@ -98,6 +107,14 @@ fn check(layout: &Strided, skew: usize, random: &mut Random) {
     // SAFETY: as above.
     unsafe { unpack(layout, packed.as_ptr().add(GUARD + skew), memory.as_mut_ptr().wrapping_offset(origin)) };
     assert!(memory == expected, "unpack {layout:?} skew {skew}");
+    if let Some(vector) = vector {
+        memory.clone_from(&before);
+        // SAFETY: as above.
+        unsafe {
+            vector.unpack(packed.as_ptr().add(GUARD + skew), memory.as_mut_ptr().wrapping_offset(first));
+        }
+        assert!(memory == expected, "narrow unpack {layout:?} skew {skew}");
+    }
 }
 
 /// How many random layouts: few where an interpreter runs them.
@@ -164,6 +181,41 @@ fn rows_about_as_long_as_the_two_kinds_part() {
         if !cfg!(miri) {
             check(&layout(8, &[count, 3, 2], &[8, 1, 2], &[false, false, true], &[0, 2, 1]), 0, &mut random);
             check(&layout(8, &[2, count], &[8, 1], &[false, true], &[1, 0]), 4, &mut random);
+        }
+    }
+}
+
+#[test]
+fn vectors_whose_lines_are_fetched_ahead() {
+    let mut random = Random(6);
+    if cfg!(miri) {
+        return;
+    }
+    for (block, gap) in
+        [(32, 0), (32, 32), (33, 7), (48, 1), (64, 64), (64, 300), (8, 24), (4, 60), (16, 300)]
+    {
+        for size in [4 << 10, 16 << 10, 64 << 10] {
+            let count = size / block + 3;
+            for reversed in [false, true] {
+                check(&layout(block, &[count], &[gap], &[reversed], &[0]), 5, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn short_rows_by_columns() {
+    let mut random = Random(7);
+    for inner in 2..8 {
+        for second in if cfg!(miri) { [23, 24, 129] } else { [23, 130, 2100] } {
+            for block in [1, 8, 12] {
+                let one = layout(block, &[inner, second], &[5, 3], &[false, inner % 2 == 0], &[0, 1]);
+                check(&one, 3, &mut random);
+            }
+            if !cfg!(miri) {
+                let three = layout(8, &[inner, second, 2], &[8, 0, 9], &[true, false, false], &[0, 1, 2]);
+                check(&three, 0, &mut random);
+            }
         }
     }
 }
