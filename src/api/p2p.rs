@@ -45,14 +45,28 @@ sends! {
 }
 
 macro_rules! receives {
-    ($($body:ident, $name:ident, $count:ty, $call:expr;)*) => { $(
+    ($($body:ident, $name:ident, $matched:ident, $count:ty, $call:expr;)*) => { $(
         #[inline(always)]
         pub(super) unsafe fn $body(via: Via, buf: *mut c_void, count: $count, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, status: *mut MPI_Status) -> c_int {
             #[inline(never)]
             unsafe fn serve(via: Via, buf: *mut c_void, count: $count, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, status: *mut MPI_Status) -> c_int {
                 // SAFETY: the caller's duty, or a buffer that `receive` holds until after the call.
                 let system = |buf, count, datatype, status| unsafe { next::$name(via, buf, count, datatype, source, tag, comm, status) };
-                receive($call, comm, (buf, count, datatype), status, system)
+                let probe = |message, status| {
+                    // SAFETY: the places are valid.
+                    unsafe { next::MPI_Mprobe(source, tag, comm, message, status) }
+                };
+                let matched = |buf, count, datatype, message, status| {
+                    // SAFETY: as above; `message` holds what was probed.
+                    unsafe { next::$matched(via, buf, count, datatype, message, status) }
+                };
+                receive($call, comm, (buf, count, datatype), status, system, |incoming, status| {
+                    if incoming.overrun_by_longer() {
+                        measured((buf, count, datatype), incoming, status, probe, matched)
+                    } else {
+                        Ok(system(incoming.address(), incoming.count().into(), incoming.datatype(), status))
+                    }
+                })
             }
             if passes($call, Some(source), count) {
                 // SAFETY: the caller's duty.
@@ -65,8 +79,8 @@ macro_rules! receives {
 }
 
 receives! {
-    recv, MPI_Recv, c_int, Call::Recv;
-    recv_c, MPI_Recv_c, MPI_Count, Call::RecvC;
+    recv, MPI_Recv, MPI_Mrecv, c_int, Call::Recv;
+    recv_c, MPI_Recv_c, MPI_Mrecv_c, MPI_Count, Call::RecvC;
 }
 
 macro_rules! matched {
@@ -78,7 +92,9 @@ macro_rules! matched {
                 return system(buf, count, datatype, status);
             }
             // The call names no communicator; errors are raised where the MPI raises those of calls without one.
-            receive($call, family().comm_self(), (buf, count, datatype), status, system)
+            receive($call, family().comm_self(), (buf, count, datatype), status, system, |incoming, status| {
+                Ok(system(incoming.address(), incoming.count().into(), incoming.datatype(), status))
+            })
         }
     )* };
 }
@@ -88,7 +104,7 @@ matched! {
     mrecv_c, MPI_Mrecv_c, MPI_Count, Call::MrecvC;
 }
 
-/// The body of both.
+/// The body of both. `take` receives what is to be unpacked; an error of its is the code of a call that is over.
 #[inline]
 fn receive<C: Count>(
     call: Call,
@@ -96,16 +112,42 @@ fn receive<C: Count>(
     (buf, count, datatype): (*mut c_void, C, MPI_Datatype),
     status: *mut MPI_Status,
     system: impl Fn(*mut c_void, C, MPI_Datatype, *mut MPI_Status) -> c_int,
+    take: impl FnOnce(&Incoming, *mut MPI_Status) -> Result<c_int, c_int>,
 ) -> c_int {
     match prepare(|| transfer::incoming(buf as usize, count.into(), datatype, comm)) {
         Ok(incoming) => {
             let mut spare = Spare::default();
             let status = spare.or(status);
-            let rc = system(incoming.address(), incoming.count().into(), incoming.datatype(), status);
-            received(call, comm, rc, &incoming, status)
+            match take(&incoming, status) {
+                Ok(rc) => received(call, comm, rc, &incoming, status),
+                Err(code) => code,
+            }
         }
         Err(stop) => stopped(call, comm, stop, || system(buf, count, datatype, status)),
     }
+}
+
+/// Receive a message into our buffer if it has room there, and otherwise as the program said: that ends in the error that it would
+/// end in without us.
+#[inline(never)]
+fn measured<C: Count>(
+    (buf, count, datatype): (*mut c_void, C, MPI_Datatype),
+    incoming: &Incoming,
+    status: *mut MPI_Status,
+    probe: impl FnOnce(*mut MPI_Message, *mut MPI_Status) -> c_int,
+    matched: impl FnOnce(*mut c_void, C, MPI_Datatype, *mut MPI_Message, *mut MPI_Status) -> c_int,
+) -> Result<c_int, c_int> {
+    let mut place = 0_u64; // holds a handle of every family
+    let message = (&raw mut place).cast();
+    let code = probe(message, status);
+    if code != 0 {
+        return Err(code);
+    }
+    // SAFETY: the probe succeeded, so the status is filled.
+    if unsafe { Received::read(status) }.bytes > incoming.bytes() {
+        return Err(matched(buf, count, datatype, message, status));
+    }
+    Ok(matched(incoming.address(), incoming.count().into(), incoming.datatype(), message, status))
 }
 
 /// Unpack what a receive delivered. A failed receive (a truncated one, say) leaves the program's buffer alone.

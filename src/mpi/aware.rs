@@ -31,3 +31,9 @@ fn transport_left_out(btl: Option<String>, pml: Option<String>) -> bool {
         && btl
             .is_some_and(|list| !list.starts_with('^') && !["smcuda", "uct"].iter().any(|t| list.contains(t)))
 }
+
+/// Whether this MPI may write past the end of a device buffer when the message is longer. Open MPI 4.1.4 does (shared memory, `smcuda`;
+/// seen with plain contiguous buffers): it copies what was sent, and then reports `MPI_ERR_TRUNCATE`.
+pub fn overruns() -> bool {
+    family() == Family::OpenMpi
+}

@@ -84,6 +84,7 @@ macro_rules! mpi_table {
             call fn MPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int;
             call fn MPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int;
             call fn MPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> c_int;
+            call fn MPI_Mprobe(source: c_int, tag: c_int, comm: MPI_Comm, message: *mut MPI_Message, status: *mut MPI_Status) -> c_int;
             call fn MPI_Test_cancelled(status: *const MPI_Status, flag: *mut c_int) -> c_int;
             call fn MPI_Get_count(status: *const MPI_Status, datatype: MPI_Datatype, count: *mut c_int) -> c_int;
             maybe fn MPI_Get_elements_c(status: *const MPI_Status, datatype: MPI_Datatype, count: *mut MPI_Count) -> c_int;

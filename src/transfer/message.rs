@@ -9,7 +9,7 @@ use crate::config::{self, Method};
 use crate::cuda::error::OUT_OF_MEMORY;
 use crate::cuda::{self, CudaError, Memory};
 use crate::ir::Layout;
-use crate::mpi::aware::cuda_aware;
+use crate::mpi::aware::{cuda_aware, overruns};
 use crate::mpi::comm::Raise;
 use crate::mpi::status::Received;
 use crate::mpi::wire::Wire;
@@ -321,6 +321,16 @@ impl Incoming {
     /// When the receive was prepared, if calls are counted.
     pub fn since(&self) -> Option<Instant> {
         self.0.since
+    }
+
+    /// Whether a longer message than was asked for could be written past the end of the buffer.
+    pub fn overrun_by_longer(&self) -> bool {
+        self.0.way == Way::Pack(Method::Device) && overruns()
+    }
+
+    /// The bytes that were asked for.
+    pub fn bytes(&self) -> i64 {
+        self.0.object.layout().size()
     }
 
     /// Unpack what each receive delivered, and nothing else, by one launch where that can be.
