@@ -54,6 +54,19 @@ fn every_function_is_accelerated_on_device_memory() {
 }
 
 #[test]
+fn sends_that_belong_together_are_packed_together() {
+    for mpi in mpis() {
+        let program = mpi.compile("large", true);
+        let run = mpi.run(1, &program).argument("bursts").simulated(false).with("TEMPI_FUSION", "1");
+        let report = run.reported("large-bursts").1.remove(0);
+        let sends: u64 =
+            report.accelerated().iter().filter(|line| line.0 == "MPI_Isend_c").map(|line| line.2).sum();
+        assert_eq!(sends, 24, "{}", mpi.name);
+        assert!(report.0["fused"].as_u64().unwrap() > 0, "{}: {report:?}", mpi.name);
+    }
+}
+
+#[test]
 fn host_memory_passes() {
     for mpi in mpis() {
         let program = mpi.compile("large", false);

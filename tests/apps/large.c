@@ -3,13 +3,13 @@
  * large.c - the large-count functions, which some MPIs lack.
  *
  * Usage: large calls    each of them once, and what the statuses say
+ *        large bursts   many sends one behind the other
  *        large limits   counts and sizes that no int holds, as far as they need no memory
  *        large weak     a program that uses what it finds
  * Built with USE_CUDA the objects lie on a device.
  */
 #include "mem.h"
 #include "large.h"
-#include <dlfcn.h>
 #include <sys/mman.h>
 
 #define BLOCKS 64
@@ -39,6 +39,7 @@ static void arrived(const char *what, int elements)
 static void says(const char *what, int elements)
 {
     int n = -1, whole = elements % ELEMENTS == 0;
+    large_get *count = large_getter("MPI_Get_count_c"), *parts = large_getter("MPI_Get_elements_c");
     MPI_Count c = -1;
     OK(MPI_Get_count(&st, vec, &n));
     CHECK(n == (whole ? elements / ELEMENTS : MPI_UNDEFINED), "%s: count %d", what, n);
@@ -48,12 +49,12 @@ static void says(const char *what, int elements)
     CHECK(n == elements, "%s: %d elements", what, n);
     OK(MPI_Get_elements_x(&st, vec, &c));
     CHECK(c == elements, "%s: %lld elements_x", what, (long long)c);
-    if (MPI_Get_count_c != NULL) {
-        OK(MPI_Get_count_c(&st, vec, &c));
+    if (count != NULL) {
+        OK(count(&st, vec, &c));
         CHECK(c == (whole ? elements / ELEMENTS : MPI_UNDEFINED), "%s: count_c %lld", what, (long long)c);
     }
-    if (MPI_Get_elements_c != NULL) {
-        OK(MPI_Get_elements_c(&st, vec, &c));
+    if (parts != NULL) {
+        OK(parts(&st, vec, &c));
         CHECK(c == elements, "%s: %lld elements_c", what, (long long)c);
     }
     CHECK(st.MPI_SOURCE == 0 && st.MPI_TAG == 3, "%s: source %d tag %d", what, st.MPI_SOURCE, st.MPI_TAG);
@@ -141,6 +142,39 @@ static void receives(int elements)
         arrived(what, elements);
     }
     free(ints);
+}
+
+/* sends that may be packed together, as often as it takes to be expected */
+static void bursts(void)
+{
+    enum { SENDS = 4, ROUNDS = 6 };
+    unsigned char *targets[SENDS], *want = host_buf(SPAN);
+    MPI_Request all[2 * SENDS];
+    char what[64];
+    int i, round;
+
+    for (i = 0; i < SENDS; i++)
+        targets[i] = mem_alloc(SPAN);
+    for (round = 0; round < ROUNDS; round++) {
+        for (i = 0; i < SENDS; i++) {
+            mem_set(targets[i], 0x5a, SPAN);
+            OK(MPI_Irecv_c(targets[i], 1, vec, 0, i, MPI_COMM_WORLD, &all[i]));
+        }
+        for (i = 0; i < SENDS; i++)
+            OK(MPI_Isend_c(object + 16 * i, 1, vec, 0, i, MPI_COMM_WORLD, &all[SENDS + i]));
+        OK(MPI_Waitall(2 * SENDS, all, MPI_STATUSES_IGNORE));
+        for (i = 0; i < SENDS; i++) {
+            int j;
+            memset(want, 0x5a, SPAN);
+            for (j = 0; j < BLOCKS; j++)
+                memcpy(want + 16 * j, sent + 16 * (i + j), 8);
+            snprintf(what, sizeof what, "send %d of round %d", i, round);
+            mem_same(targets[i], want, SPAN, what);
+        }
+    }
+    for (i = 0; i < SENDS; i++)
+        mem_free(targets[i]);
+    free(want);
 }
 
 static void calls(void)
@@ -293,13 +327,15 @@ int main(int argc, char **argv)
     case_start(&argc, &argv, "large", 1);
     OK(MPI_Type_vector(BLOCKS, 2, 4, MPI_INT, &vec));
     OK(MPI_Type_commit(&vec));
-    sent = pat_buf(SPAN, 3);
-    object = mem_alloc(SPAN);
+    sent = pat_buf(2 * SPAN, 3);
+    object = mem_alloc(2 * SPAN);
     target = mem_alloc(2 * SPAN);
-    mem_put(object, sent, SPAN);
+    mem_put(object, sent, 2 * SPAN);
     mem_set(target, 0x5a, 2 * SPAN);
     if (strcmp(name, "calls") == 0)
         calls();
+    else if (strcmp(name, "bursts") == 0)
+        bursts();
     else if (strcmp(name, "limits") == 0)
         limits();
     else if (strcmp(name, "weak") == 0)

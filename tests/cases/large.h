@@ -6,6 +6,7 @@
 #ifndef APP_LARGE_H
 #define APP_LARGE_H
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #define LARGE(name, ...) extern int name(__VA_ARGS__) __attribute__((weak))
@@ -34,10 +35,17 @@ LARGE(MPI_Rsend_init_c, const void *, MPI_Count, MPI_Datatype, TO, MPI_Request *
 LARGE(MPI_Bsend_init_c, const void *, MPI_Count, MPI_Datatype, TO, MPI_Request *);
 LARGE(MPI_Recv_init_c, void *, MPI_Count, MPI_Datatype, TO, MPI_Request *);
 
-/* the library has nothing to do with these */
-LARGE(MPI_Get_count_c, const MPI_Status *, MPI_Datatype, MPI_Count *);
-LARGE(MPI_Get_elements_c, const MPI_Status *, MPI_Datatype, MPI_Count *);
-
 #undef TO
 #undef LARGE
+
+/* Functions that the library has nothing to do with; looked up, because it looks at what a program imports. */
+typedef int large_get(const MPI_Status *, MPI_Datatype, MPI_Count *);
+
+static inline large_get *large_getter(const char *name)
+{
+    large_get *found;
+    *(void **)&found = dlsym(RTLD_DEFAULT, name);
+    return found;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* np: 2 */
 /* heavy */
+/* libs: -ldl */
 /* timeout: 400 */
 /* More elements than an int counts, in messages both ways and in a packed buffer.  All elements of rank 0 are one
  * byte, in host memory (a simulated device would take minutes for so many). */
@@ -56,6 +57,7 @@ int main(int argc, char **argv)
     } else {
         MPI_Status st;
         MPI_Count elements = -1;
+        large_get *count = large_getter("MPI_Get_count_c");
         int n = -1;
         unsigned char *b = mem_alloc((size_t)MANY);
         OK(MPI_Recv_c(b, MANY, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &st));
@@ -63,8 +65,8 @@ int main(int argc, char **argv)
         CHECK(n == MPI_UNDEFINED, "count %d", n);
         OK(MPI_Get_elements_x(&st, MPI_BYTE, &elements));
         CHECK(elements == MANY, "%lld elements", (long long)elements);
-        if (MPI_Get_count_c != NULL) {
-            OK(MPI_Get_count_c(&st, MPI_BYTE, &elements));
+        if (count != NULL) {
+            OK(count(&st, MPI_BYTE, &elements));
             CHECK(elements == MANY, "count_c %lld", (long long)elements);
         }
         all(b, byte, "receive");
