@@ -19,7 +19,8 @@ fn compare(mpi: &Mpi, first: u64, count: u64, aware: bool, fusion: &str) {
     let wanted = plain(mpi, first, count);
     let program = mpi.compile("programs", true);
     let run = mpi.run(RANKS, &program).argument(first.to_string()).argument(count.to_string());
-    let output = run.preloaded().simulated(aware).fusing(fusion).with("TEMPI_LOG", "debug").output();
+    let output =
+        run.preloaded().simulated(aware).with("TEMPI_FUSION", fusion).with("TEMPI_LOG", "debug").output();
     let (said, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(
         output.status.success(),

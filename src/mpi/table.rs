@@ -14,7 +14,6 @@ macro_rules! mpi_table {
         $m! {
             hook fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int => setup::init;
             hook fn MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) -> c_int => setup::init_thread;
-            hook fn MPI_Query_thread(provided: *mut c_int) -> c_int => setup::query_thread;
             hook fn MPI_Finalize() -> c_int => setup::finalize;
 
             hook fn MPI_Type_commit(datatype: *mut MPI_Datatype) -> c_int => types::commit;
@@ -82,6 +81,7 @@ macro_rules! mpi_table {
             call fn MPI_Initialized(flag: *mut c_int) -> c_int;
             call fn MPI_Finalized(flag: *mut c_int) -> c_int;
             call fn MPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int;
+            call fn MPI_Query_thread(provided: *mut c_int) -> c_int;
             call fn MPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int;
             call fn MPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> c_int;
             call fn MPI_Mprobe(source: c_int, tag: c_int, comm: MPI_Comm, message: *mut MPI_Message, status: *mut MPI_Status) -> c_int;
@@ -156,7 +156,7 @@ macro_rules! relay_table {
             MPI_Lookup_name MPI_Mprobe MPI_Neighbor_allgather MPI_Neighbor_allgatherv MPI_Neighbor_alltoall
             MPI_Neighbor_alltoallv MPI_Neighbor_alltoallw MPI_Op_commutative MPI_Op_create MPI_Op_free MPI_Open_port
             MPI_Pack_external MPI_Pack_external_size MPI_Pack_size MPI_Pcontrol MPI_Probe MPI_Publish_name MPI_Put
-            MPI_Raccumulate MPI_Reduce MPI_Reduce_local MPI_Reduce_scatter MPI_Reduce_scatter_block
+            MPI_Query_thread MPI_Raccumulate MPI_Reduce MPI_Reduce_local MPI_Reduce_scatter MPI_Reduce_scatter_block
             MPI_Register_datarep MPI_Rget MPI_Rget_accumulate MPI_Rput MPI_Scan MPI_Scatter MPI_Scatterv
             MPI_Status_set_cancelled MPI_Status_set_elements MPI_Status_set_elements_x MPI_Test_cancelled MPI_Topo_test
             MPI_Type_contiguous MPI_Type_create_darray MPI_Type_create_f90_complex MPI_Type_create_f90_integer

@@ -1,44 +1,21 @@
-//! Levels of thread support (MPI-4.1 section 11.6), and threads of our own.
-//!
-//! A thread of ours may call the MPI only where it provides `MPI_THREAD_SERIALIZED`. So we may ask for it in the program's place, and the
-//! program is told what it asked for itself, as an MPI would that has the levels below.
+//! The level of thread support (MPI-4.1 section 11.6), and threads of our own.
 
 use super::family::family;
+use super::next;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::thread::{Builder, Thread};
 
-/// What the MPI has provided; -1: it was not initialised through us.
-static PROVIDED: AtomicI32 = AtomicI32::new(-1);
-
-/// What the program is told in its place; -1: the same.
-static TOLD: AtomicI32 = AtomicI32::new(-1);
-
-/// The level to ask for where the program has `required`.
-pub fn at_least_serialized(required: c_int) -> c_int {
-    required.max(family().constants().thread_serialized)
-}
-
-/// The MPI was initialised; tells what the program is to be told.
-pub fn initialised(required: c_int, provided: c_int) -> c_int {
-    PROVIDED.store(provided, Relaxed);
-    let serialized = family().constants().thread_serialized;
-    if required < serialized && provided == serialized {
-        TOLD.store(required, Relaxed);
-        return required;
-    }
-    provided
-}
-
-/// What the program is to be told instead of `provided`.
-pub fn told(provided: c_int) -> c_int {
-    let told = TOLD.load(Relaxed);
-    if told < 0 { provided } else { told }
-}
-
-/// Whether threads may take turns at calling the MPI.
+/// Whether the MPI promises that threads may take turns at calling it: `MPI_THREAD_SERIALIZED`.
 pub fn serialized() -> bool {
-    PROVIDED.load(Relaxed) >= family().constants().thread_serialized
+    let (mut up, mut provided): (c_int, c_int) = (0, 0);
+    // SAFETY: `up` is a valid place; the function may be called at any time.
+    unsafe { next::MPI_Initialized(&raw mut up) };
+    if up == 0 {
+        return false; // a program with sessions only
+    }
+    // SAFETY: MPI is initialised, and the place is valid.
+    let rc = unsafe { next::MPI_Query_thread(&raw mut provided) };
+    rc == 0 && provided >= family().constants().thread_serialized
 }
 
 /// Start a thread that takes none of the process's signals.

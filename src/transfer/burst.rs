@@ -12,9 +12,8 @@
 //!
 //! *Where the expectation fails* nothing may be late or overtaken. While something is deferred a flag makes every other MPI call
 //! [flush] first, be it one that we serve or one that only passes ([`relay`]). And if none comes, because the program
-//! computes or polls, a thread ([`watchdog`]) does it within about a millisecond. MPI allows that from
-//! `MPI_THREAD_SERIALIZED` on, as long as nobody else is in an MPI call at that moment; a program that is in one has flushed before, or
-//! holds its [`Turn`]. Posting receives neither flushes nor ends a burst.
+//! computes or polls, a thread ([`watchdog`]) does it. Nobody else is in an MPI call at that moment: a program that is in one has
+//! flushed before, or holds its [`Turn`]. Posting receives neither flushes nor ends a burst.
 //!
 //! *A turn can be left by `longjmp`*, as any call of ours may: so it is known by its thread, which takes it again.
 //!
@@ -25,23 +24,18 @@
 use super::pending::{Pending, thread};
 use super::watchdog;
 use crate::config::{self, Fusion};
-use crate::cuda;
 use crate::mpi::comm::Raise;
-use crate::mpi::{MPI_Request, relay, request, threads};
+use crate::mpi::{MPI_Request, relay, request};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The longest time between two sends of one burst. A program that takes longer is doing something else in between.
 const GAP: Duration = Duration::from_micros(20);
-
-/// What a machine with a GPU has: NVIDIA's driver, that of its embedded boards, and that of Linux under Windows.
-const DEVICES: [&str; 3] = ["/dev/nvidiactl", "/dev/nvmap", "/dev/dxg"];
 
 /// Packed bytes and messages beyond which a burst is posted: a launch is cheap then, and the first message has waited long enough.
 const MOST_BYTES: usize = 16 << 20;
@@ -127,24 +121,11 @@ pub fn possible() -> bool {
     config::get().fusion != Fusion::Off && *POSSIBLE.get_or_init(prerequisites) && relay::foreign().is_empty()
 }
 
-/// Whether MPI is to be initialised so that sends can be deferred later: if it was asked for, or there is a GPU.
-pub fn wanted() -> bool {
-    let gpu = || cuda::driver::present() || DEVICES.iter().any(|file| Path::new(file).exists());
-    relay::COMPLETE
-        && match config::get().fusion {
-            Fusion::Off => false,
-            Fusion::On => true,
-            Fusion::Auto => gpu(),
-        }
-}
-
 /// What has to be true of this process.
 #[cold]
 fn prerequisites() -> bool {
     let obstacle = if !relay::COMPLETE {
         "calls that pass cannot be seen on this machine"
-    } else if !threads::serialized() {
-        "MPI was not initialised through us for calls of several threads"
     } else if request::tool_behind() {
         "a profiling tool behind us would see other calls than the program made"
     } else if !watchdog::start() {

@@ -174,13 +174,6 @@ impl Run<'_> {
         if aware { self.with("SIMCUDA_READABLE", "1").with("TEMPI_CUDA_AWARE", "1") } else { self }
     }
 
-    /// With the simulated driver already there at `MPI_Init`, as the device files of a real one are, and this `TEMPI_FUSION`.
-    pub fn fusing(self, how: &str) -> Self {
-        let both =
-            [library(), simulator().join("libcuda.so.1")].map(|path| path.to_str().unwrap().to_owned());
-        self.with("LD_PRELOAD", both.join(":")).with("TEMPI_FUSION", how)
-    }
-
     /// Start the ranks, and wait for a minute or two at most.
     pub fn output(self) -> Output {
         let mut command = Command::new("timeout");
