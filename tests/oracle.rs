@@ -103,6 +103,12 @@ fn everywhere_once(mpi: &Mpi, part: u64, number: u64) {
     let least = expected(&types);
     assert!(ours >= least && ours >= some, "{}: {ours} of {calls} by our loops, {some} if free", mpi.name);
 
+    // Calls that are not counted have a shorter way.
+    for (how, own) in [("auto", false), ("always", true)] {
+        let answers = mpi.run(1, &host).argument(argument).preloaded().with("TEMPI_HOST", how).succeed();
+        compare(&format!("{}, host {how}, not counted", mpi.name), &types, &by_itself, &answers, own);
+    }
+
     let (types, file) = cases(part, number, &format!("oracle-strided-{}", mpi.name), true);
     let argument = file.to_str().unwrap();
     let by_itself = plain(mpi, &file);

@@ -1,8 +1,8 @@
 //! When the CPU packer is faster than the system MPI's own.
 //!
-//! Pure; depends on `ir` only. The invariant: `true` only where `benches/results/host-2026-11-30.txt` shows a gain in one
-//! direction at least and no loss in the other. The price of being called at all (15 to 20 ns) does not count: it is
-//! paid whether the call is forwarded or not.
+//! Pure; depends on `ir` only. The invariant: `true` only where `benches/host-compare` shows a gain in one direction at least and
+//! no loss in the other. The price of being called at all (10 ns) does not count: it is paid whether the call is forwarded or
+//! not.
 #![forbid(unsafe_code)]
 
 use crate::ir::{Blocks, Layout, Strided};
