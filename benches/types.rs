@@ -1,4 +1,4 @@
-//! What it costs to analyse a datatype of many blocks: nanoseconds a block, and the bytes of its table.
+//! What it costs to analyse a datatype of many blocks: nanoseconds a block, and the bytes that its plan holds.
 //!
 //! ```text
 //! cargo bench --bench types
@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tempi::ir::{Block, Bounds, Describe, Layout, LeafRef, List, Node, Runs, layout};
+use tempi::ir::{Block, Bounds, Describe, List, Node, layout};
 
 /// A list of doubles as an MPI describes it: a copy of the arguments, like that of `MPI_Type_get_contents`.
 struct Lists<'a> {
@@ -38,7 +38,7 @@ impl Describe for Lists<'_> {
 }
 
 fn main() {
-    println!("{:34} {:>10} {:>12} {:>14}", "blocks", "ns/block", "us", "table bytes");
+    println!("{:34} {:>10} {:>12} {:>14}", "blocks", "ns/block", "us", "plan bytes");
     for n in [4096_i64, 1 << 20] {
         // Every place once, in an order that looks like none.
         let scattered: Vec<i64> = (0..n).map(|i| i * 7_368_787 % n * 3).collect();
@@ -77,19 +77,7 @@ fn measure(name: &str, list: &List) {
         let start = Instant::now();
         let layout = black_box(layout(&lists, true).unwrap());
         best = best.min(start.elapsed().as_secs_f64() * 1e9);
-        bytes = table_bytes(&layout);
+        bytes = layout.held();
     }
     println!("{name:34} {:>10.2} {:>12.1} {bytes:>14}", best / blocks as f64, best / 1e3);
-}
-
-fn table_bytes(layout: &Layout) -> usize {
-    let of = |leaf| match leaf {
-        LeafRef::Strided(_) => 0,
-        LeafRef::Blocks(blocks) => match blocks.table.runs() {
-            Runs::Narrow { offsets, .. } => 4 * offsets.len(),
-            Runs::Wide(offsets) => 8 * offsets.len(),
-            Runs::Mixed(runs) => 16 * runs.len(),
-        },
-    };
-    layout.leaves().map(|(_, leaf)| of(leaf)).sum()
 }
