@@ -20,7 +20,7 @@ static SEED: AtomicU64 = AtomicU64::new(0);
 fn seed(seed: u64) -> bool {
     SEED.store(seed, Relaxed);
     let mut rng = Rng::seeded(seed);
-    let limit = if seed % 20 == 0 { 3000 } else { 400 };
+    let limit = if seed.is_multiple_of(20) { 3000 } else { 400 };
     let recipe = random::recipe(&mut rng, 7, limit);
     exercise(&mut rng, recipe)
 }

@@ -8,8 +8,8 @@ use super::{Darray, Lengths, List, Recipe};
 pub enum Rng {
     /// A small generator with a seed (splitmix64), so that a failure can be repeated.
     Seeded(u64),
-    /// A fuzzer's bytes, of which each choice takes as few as it needs; then zeros.
-    Bytes(std::vec::IntoIter<u8>),
+    /// A fuzzer's bytes, the last one first, of which each choice takes as few as it needs; then zeros.
+    Bytes(Vec<u8>),
 }
 
 impl Rng {
@@ -18,7 +18,7 @@ impl Rng {
     }
 
     pub fn bytes(bytes: &[u8]) -> Self {
-        Self::Bytes(bytes.to_vec().into_iter())
+        Self::Bytes(bytes.to_vec())
     }
 
     /// A number below `choices`, or one of many more.
@@ -34,7 +34,7 @@ impl Rng {
             Self::Bytes(bytes) => {
                 let (mut number, mut reach) = (0, 1_u64);
                 while reach < choices {
-                    number = number << 8 | u64::from(bytes.next().unwrap_or(0));
+                    number = number << 8 | u64::from(bytes.pop().unwrap_or(0));
                     reach = reach.saturating_mul(256);
                 }
                 number
