@@ -63,3 +63,16 @@ fn host_memory() {
         assert_eq!(said, wanted, "{}", mpi.name);
     }
 }
+
+#[test]
+fn many_rounds_leave_nothing_behind() {
+    for mpi in two_mpis() {
+        let program = mpi.compile("rounds", true);
+        let run = mpi.run(2, &program).argument("3000").preloaded().simulated(true);
+        let output = run.with("TEMPI_LOG", "debug").with("TEMPI_FUSION", "on").output();
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {log}", mpi.name);
+        let ends = log.lines().filter(|line| line.ends_with("MPI_Finalize requests 0")).count();
+        assert_eq!(ends, 2, "{}", mpi.name);
+    }
+}
