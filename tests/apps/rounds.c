@@ -35,7 +35,9 @@ int main(int argc, char **argv)
     MPI_Datatype types[TYPES];
     int ints[TYPES];
     char *out, *in, *host, *want;
-    case_start(&argc, &argv, "rounds", 1);
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_Comm_size(MPI_COMM_WORLD, &case_size));
+    case_open("rounds", case_size);
     for (int k = 0; k < TYPES; k++) {
         ints[k] = 2 + 3 * k;
         OK(MPI_Type_vector(ints[k], 1, 2 + k % 3, MPI_INT, &types[k]));
