@@ -57,15 +57,23 @@ impl Case {
     /// negative extent are repeated twice over (MPICH folds the two counts).
     pub fn is_trusted(&self) -> bool {
         fn trusted(recipe: &Recipe) -> bool {
+            let odd = recipe.bytes() == 0 || recipe.footprint().extent() < 0;
+            !odd && recipe.children().iter().all(trusted)
+        }
+        trusted(&self.recipe) && !self.is_misread()
+    }
+
+    /// Whether there is a byte stride of -1, with which Open MPI makes a type that reaches somewhere else.
+    pub fn is_misread(&self) -> bool {
+        fn misread(recipe: &Recipe) -> bool {
             let step = match recipe {
                 Recipe::Vector { stride, child, .. } => stride * child.footprint().extent(),
                 Recipe::Hvector { stride, .. } => *stride,
                 _ => 0,
             };
-            let odd = recipe.bytes() == 0 || recipe.footprint().extent() < 0 || step == -1;
-            !odd && recipe.children().iter().all(trusted)
+            step == -1 || recipe.children().iter().any(misread)
         }
-        trusted(&self.recipe)
+        misread(&self.recipe)
     }
 
     /// Whether every MPI at hand gets over this, right or wrong: MPICH 4.0.2 divides by zero where parts of a list are empty.
