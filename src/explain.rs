@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use once_cell::sync::OnceCell;
 
 use crate::config::{self, ExplainTo};
-use crate::cuda;
-use crate::ir::{self, Blocks, Bounds, Describe, Layout, LeafRef, Runs, Strided};
+use crate::cuda::{self, lane::LONGEST_LIST};
+use crate::ir::{self, Blocks, Bounds, Describe, Layout, LeafRef, Parts, Runs, Strided};
 use crate::mpi::comm;
 use crate::pack::host::{self, System, worthwhile};
-use crate::pack::kernel::{Direction, KERNELS};
-use crate::pack::plan::Limits;
+use crate::pack::kernel::{BATCH, BlocksArgs, Direction, KERNELS};
+use crate::pack::list::List;
+use crate::pack::plan::{Launch, Limits};
 use crate::pack::table::{Image, OnDevice};
 use crate::pack::{blocks, plan};
 use crate::reason::Reason;
@@ -68,7 +69,7 @@ pub fn text<D: Describe>(
     layout: Result<&Layout, String>,
     setting: Setting,
 ) -> String {
-    let mut rows = Rows(String::new());
+    let mut rows = Rows { text: String::new(), setting };
     let outline = ir::outline(describe, datatype);
     for (index, line) in outline.iter().enumerate() {
         rows.add(if index == 0 { "constructed" } else { "" }, line);
@@ -81,7 +82,7 @@ pub fn text<D: Describe>(
         Err(reason) => rows.add("forwarded", &reason),
         Ok(layout) if layout.is_empty() => rows.add("forwarded", Reason::Empty.text()),
         Ok(layout) => {
-            rows.layout(layout, setting);
+            rows.layout(layout);
             if layout.is_contiguous() {
                 let apart = bounds.is_some_and(|bounds| bounds.extent != layout.size());
                 let more = if apart { "; several elements are a vector" } else { "" };
@@ -90,39 +91,31 @@ pub fn text<D: Describe>(
             rows.add("plan", &format!("{} bytes on the host", layout.held()));
         }
     }
-    rows.0
+    rows.text
 }
 
 /// Lines of a label and a text.
-struct Rows(String);
+struct Rows {
+    text: String,
+    setting: Setting,
+}
 
 impl Rows {
     fn add(&mut self, label: &str, text: &str) {
-        let _ = writeln!(self.0, "  {label:<12} {text}");
+        let _ = writeln!(self.text, "  {label:<12} {text}");
     }
 
-    fn layout(&mut self, layout: &Layout, setting: Setting) {
+    fn layout(&mut self, layout: &Layout) {
         if layout.is_contiguous() {
             let (bytes, first) = (layout.size(), layout.first());
             return self.add("canonical", &format!("contiguous, {bytes} bytes from {first}"));
         }
-        if let Layout::Parts(parts) = layout {
-            self.add("canonical", &format!("{} bytes in {} parts", parts.size, parts.parts.len()));
+        match layout {
+            Layout::Parts(parts) => self.parts(parts),
+            Layout::Strided(strided) => self.leaf("canonical", LeafRef::Strided(strided), None),
+            Layout::Blocks(blocks) => self.leaf("canonical", LeafRef::Blocks(blocks), None),
         }
-        for (index, (packed, leaf)) in layout.leaves().enumerate() {
-            let label = match layout {
-                Layout::Parts(_) => {
-                    self.add(&format!("part {}", index + 1), &format!("packed from {packed}"));
-                    ""
-                }
-                _ => "canonical",
-            };
-            match leaf {
-                LeafRef::Strided(strided) => self.strided(label, strided, setting),
-                LeafRef::Blocks(blocks) => self.blocks(label, blocks, setting),
-            }
-        }
-        let host = if worthwhile(layout, setting.system) {
+        let host = if worthwhile(layout, self.setting.system) {
             "MPI_Pack and MPI_Unpack use it".to_owned()
         } else {
             format!("not used: {}", Reason::HostSystemFaster)
@@ -130,21 +123,43 @@ impl Rows {
         self.add("", &host);
     }
 
-    fn strided(&mut self, label: &str, strided: &Strided, setting: Setting) {
+    /// What one launch moves, unless a part takes several.
+    fn parts(&mut self, parts: &Parts) {
+        let mut list = List::new(LONGEST_LIST);
+        self.add("canonical", &format!("{} bytes in {} parts", parts.size, parts.parts.len()));
+        for (index, part) in parts.parts.iter().enumerate() {
+            self.add(&format!("part {}", index + 1), &format!("packed from {}", part.packed));
+            self.leaf("", part.layout.as_ref(), Some(&mut list));
+        }
+        if !list.is_empty() {
+            let shape = list.finish(Direction::Pack, self.setting.limits());
+            self.add("kernel", &format!("{}, for {} items", name(BATCH), shape.items));
+            self.grid(shape.grid, shape.block, 1);
+        }
+    }
+
+    /// Launches go to the `list`, if there is one.
+    fn leaf(&mut self, label: &str, leaf: LeafRef<'_>, list: Option<&mut List>) {
+        match leaf {
+            LeafRef::Strided(strided) => self.strided(label, strided, list),
+            LeafRef::Blocks(blocks) => self.blocks(label, blocks, list),
+        }
+    }
+
+    fn strided(&mut self, label: &str, strided: &Strided, list: Option<&mut List>) {
         let Strided { offset, block, size, .. } = strided;
         self.add(label, &format!("strided, {size} bytes in blocks of {block} from {offset}"));
         self.dims(strided.dims.iter());
-        let limits = setting.limits();
-        let mut launches = plan::launches(strided, 0, 0, Direction::Pack, None, limits);
+        let mut launches = plan::launches(strided, 0, 0, Direction::Pack, None, self.setting.limits());
         let count = launches.remaining();
-        if let Some(launch) = launches.next() {
-            self.kernel(launch.kernel, launch.grid, launch.block, count, setting);
+        if let Some(Launch { kernel, grid, block, args }) = launches.next() {
+            self.kernel(&Launch { kernel, grid, block, args: BlocksArgs::from(args) }, count, list);
         }
         self.add("table", "none");
         self.add("host loop", &host::in_words(&strided.dims, *block));
     }
 
-    fn blocks(&mut self, label: &str, blocks: &Blocks, setting: Setting) {
+    fn blocks(&mut self, label: &str, blocks: &Blocks, list: Option<&mut List>) {
         let Blocks { offset, block, size, .. } = blocks;
         let runs = blocks.table.len();
         let (kind, entry, unit) = match blocks.table.runs() {
@@ -157,10 +172,10 @@ impl Rows {
         self.dims(blocks.dims.iter());
         let Image { bytes, count, entries, run } = Image::new(&blocks.table);
         let table = OnDevice { address: 0, count, entries, run };
-        let mut launches = blocks::launches(blocks, table, 0, 0, Direction::Pack, setting.limits());
+        let mut launches = blocks::launches(blocks, table, 0, 0, Direction::Pack, self.setting.limits());
         let number = launches.remaining();
         if let Some(launch) = launches.next() {
-            self.kernel(launch.kernel, launch.grid, launch.block, number, setting);
+            self.kernel(&launch, number, list);
         }
         self.add("table", &format!("{} bytes on the device", bytes.len()));
         let (within, length) =
@@ -175,19 +190,31 @@ impl Rows {
         }
     }
 
-    fn kernel(&mut self, kernel: usize, grid: u32, block: u32, launches: u64, setting: Setting) {
-        let name = KERNELS.get(kernel).map_or("", |name| name.to_str().unwrap_or_default());
+    fn kernel(&mut self, first: &Launch<BlocksArgs>, launches: u64, list: Option<&mut List>) {
+        let name = name(first.kernel);
         let word = name.split('_').find_map(|part| part.strip_prefix('w'));
         let word =
             word.map_or("words as wide as each run allows".to_owned(), |n| format!("words of {n} bytes"));
+        if let (Some(list), 1) = (list, launches) {
+            list.push(first);
+            return self.add("item", &format!("as for {name}, {word}"));
+        }
         self.add("kernel", &format!("{name}, {word}"));
+        self.grid(first.grid, first.block, launches);
+    }
+
+    fn grid(&mut self, grid: u32, block: u32, launches: u64) {
         let times = if launches == 1 { String::new() } else { format!("{launches} launches, the first ") };
-        let device = match setting.multiprocessors {
+        let device = match self.setting.multiprocessors {
             Some(n) => format!("{n} multiprocessors"),
             None => format!("{ASSUMED} multiprocessors, assumed"),
         };
         self.add("", &format!("{times}grid {grid}, block {block}, on {device}"));
     }
+}
+
+fn name(kernel: usize) -> &'static str {
+    KERNELS.get(kernel).and_then(|name| name.to_str().ok()).unwrap_or_default()
 }
 
 impl Setting {

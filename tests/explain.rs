@@ -146,17 +146,17 @@ fn a_structure_of_arrays() {
   part 1       packed from 0
                strided, 8000 bytes in blocks of 8 from 0
                1000 times, memory stride 16, packed stride 8
-  kernel       tempi_pack_w8_o32, words of 8 bytes
-               grid 1, block 256, on 132 multiprocessors
+  item         as for tempi_pack_w8_o32, words of 8 bytes
   table        none
   host loop    moves of 8 bytes in 1 loop
   part 2       packed from 8000
                strided, 4000 bytes in blocks of 4 from 100000
                1000 times, memory stride 12, packed stride 4
-  kernel       tempi_pack_w4_o32, words of 4 bytes
-               grid 1, block 256, on 132 multiprocessors
+  item         as for tempi_pack_w4_o32, words of 4 bytes
   table        none
   host loop    moves of 4 bytes in 1 loop
+  kernel       tempi_move, for 2 items
+               grid 2, block 256, on 132 multiprocessors
                MPI_Pack and MPI_Unpack use it
   plan         256 bytes on the host
 ",

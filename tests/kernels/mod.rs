@@ -11,8 +11,9 @@ use std::sync::OnceLock;
 
 use tempi::ir::{Layout, LeafRef};
 use tempi::pack::blocks;
-use tempi::pack::kernel::{Direction, KERNELS};
-use tempi::pack::plan::{self, Limits};
+use tempi::pack::kernel::{BATCH, BatchArgs, BlocksArgs, Direction, HERE, KERNELS};
+use tempi::pack::list::{List, Shape};
+use tempi::pack::plan::{self, Launch, Limits};
 use tempi::pack::table::{Image, OnDevice};
 
 pub type Translate = unsafe extern "C" fn(u64, usize, c_int) -> *mut c_void;
@@ -63,7 +64,7 @@ unsafe extern "C" fn translate(address: u64, bytes: usize, write: c_int) -> *mut
 }
 
 /// Moves the bytes of `layout` between the object at `memory` (the buffer argument), which lies within `object`, and
-/// `packed`, as the launches for a device do.
+/// `packed`, as the launches for a device do: a sequence as a list in one launch.
 pub fn launch(
     layout: &Layout,
     memory: u64,
@@ -73,37 +74,56 @@ pub fn launch(
     limits: Limits,
 ) {
     let packing = direction == Direction::Pack;
-    let start = packed.start;
-    let open = |table: Option<Range<u64>>| {
-        let buffers = [(object.clone(), !packing), (packed.clone(), packing)];
-        OPEN.set(buffers.into_iter().chain(table.map(|table| (table, false))).collect());
-    };
+    // Entries and lists are read as words of their own.
+    let mut tables: Vec<Vec<u64>> = Vec::new();
+    let mut open = vec![(object, !packing), (packed.clone(), packing)];
+    let mut list = matches!(layout, Layout::Parts(_)).then(|| List::new(1 << 16));
     for (at, leaf) in layout.leaves() {
-        let packed = start.wrapping_add_signed(at);
-        match leaf {
-            LeafRef::Strided(strided) => {
-                open(None);
-                for launch in plan::launches(strided, memory, packed, direction, None, limits) {
-                    one(launch.kernel, launch.grid, launch.block, &launch.args);
-                }
-            }
+        let packed = packed.start.wrapping_add_signed(at);
+        let launches: Vec<Launch<BlocksArgs>> = match leaf {
+            LeafRef::Strided(strided) => plan::launches(strided, memory, packed, direction, None, limits)
+                .map(|Launch { kernel, grid, block, args }| {
+                    let args = BlocksArgs::from(args);
+                    Launch { kernel, grid, block, args }
+                })
+                .collect(),
             LeafRef::Blocks(blocks) => {
                 let Image { bytes, count, entries, run } = Image::new(&blocks.table);
-                // Entries are read as words of their own.
-                let mut aligned = vec![0_u64; bytes.len().div_ceil(8)];
-                for (word, bytes) in aligned.iter_mut().zip(bytes.chunks(8)) {
-                    let mut whole = [0x5a; 8];
-                    whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-                    *word = u64::from_ne_bytes(whole);
-                }
-                let address = aligned.as_ptr().expose_provenance() as u64;
-                open(Some(address..address + bytes.len() as u64));
+                let whole = |part: &[u8]| std::array::from_fn(|i| part.get(i).copied().unwrap_or(0x5a));
+                tables.push(bytes.chunks(8).map(|part| u64::from_ne_bytes(whole(part))).collect());
+                let address = tables.last().unwrap().as_ptr().expose_provenance() as u64;
+                open.push((address..address + bytes.len() as u64, false));
                 let table = OnDevice { address, count, entries, run };
-                for launch in blocks::launches(blocks, table, memory, packed, direction, limits) {
+                blocks::launches(blocks, table, memory, packed, direction, limits).collect()
+            }
+        };
+        OPEN.set(open.clone());
+        match (&mut list, launches.as_slice()) {
+            (Some(list), [single]) => list.push(single),
+            // The strided kernels take the first part of the argument.
+            _ => {
+                for launch in &launches {
                     one(launch.kernel, launch.grid, launch.block, &launch.args);
                 }
             }
         }
+    }
+    if let Some(mut list) = list.filter(|list| !list.is_empty()) {
+        let shape = list.finish(direction, limits);
+        let unpack = u32::from(!packing);
+        let Shape { items, index, .. } = shape;
+        let mut args =
+            BatchArgs { flag: 0, counter: 0, value: 0, unpack, items, index, list: 0, here: [0; HERE] };
+        let words = list.words();
+        match args.here.get_mut(..words.len()) {
+            Some(here) if words.len() % 2 == 0 => here.copy_from_slice(words),
+            _ => {
+                args.list = words.as_ptr().expose_provenance() as u64;
+                open.push((args.list..args.list + 8 * words.len() as u64, false));
+                OPEN.set(open);
+            }
+        }
+        one(BATCH, shape.grid, shape.block, &args);
     }
     OPEN.take();
 }
