@@ -1,5 +1,6 @@
 //! Whether we act at all: between the first call and `MPI_Finalize`, in the process that called, unless switched off.
 
+use crate::mpi::relay;
 use crate::{config, cuda, pool, report};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -65,5 +66,7 @@ fn wake() -> bool {
 
 /// Forward everything from now on: after `MPI_Finalize`, and in a forked child.
 pub fn stop() {
+    // Nothing is deferred any more: MPI_Finalize has posted it, or it is the parent's.
+    relay::arm(false);
     PHASE.store(OFF, Relaxed);
 }

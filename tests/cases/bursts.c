@@ -4,7 +4,9 @@
  * a request like any other, none is overtaken by a later message, and all travel although the program makes no further
  * MPI call. Several rounds, because a library may have learned from the earlier ones what to expect. */
 #include "mem.h"
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { N = 12, BLOCKS = 40, ROUNDS = 4 };
 
@@ -302,6 +304,30 @@ static void both_ways(int round)
     drop();
 }
 
+/* A child that is made in the middle of a burst has nothing to do with it. */
+static void forked(void)
+{
+    unsigned salt = 120;
+    fill(salt);
+    if (case_rank == 0) {
+        pid_t child;
+        int end = 0;
+        for (int i = 0; i < N; i++)
+            isend(i, 10, MPI_COMM_WORLD);
+        if ((child = fork()) == 0) {
+            alarm(20);
+            _exit(MPI_Wtime() >= 0 ? 0 : 1);
+        }
+        CHECK(child > 0 && waitpid(child, &end, 0) == child && end == 0, "the child ended with %d", end);
+        OK(MPI_Waitall(N, rq, MPI_STATUSES_IGNORE));
+    } else {
+        receive_all(10, MPI_COMM_WORLD);
+        received(salt, "a burst, and a child made in it");
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    drop();
+}
+
 int main(int argc, char **argv)
 {
     case_start(&argc, &argv, "bursts", 2);
@@ -319,6 +345,8 @@ int main(int argc, char **argv)
         order(round);
     for (int round = 0; round < 6; round++)
         both_ways(round);
+    for (int round = 0; round < 3; round++)
+        forked();
     OK(MPI_Type_free(&t));
     lay_drop(&l);
     free(plain);
