@@ -305,9 +305,9 @@ static void both_ways(int round)
 }
 
 /* A child that is made in the middle of a burst has nothing to do with it. */
-static void forked(void)
+static void forked(int round)
 {
-    unsigned salt = 120;
+    unsigned salt = (unsigned)(120 + 20 * round);
     fill(salt);
     if (case_rank == 0) {
         pid_t child;
@@ -323,6 +323,12 @@ static void forked(void)
     } else {
         receive_all(10, MPI_COMM_WORLD);
         received(salt, "a burst, and a child made in it");
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (case_rank == 1) {
+        int flag;
+        OK(MPI_Iprobe(0, 10, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+        CHECK(!flag, "the child has sent messages of its own");
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
     drop();
@@ -346,7 +352,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < 6; round++)
         both_ways(round);
     for (int round = 0; round < 3; round++)
-        forked();
+        forked(round);
     OK(MPI_Type_free(&t));
     lay_drop(&l);
     free(plain);
