@@ -10,8 +10,10 @@
  *
  *     LB EXTENT SIZE PACKED_HASH TARGET_HASH
  *
- * or "refused" if the MPI does not make such a type, with the hash of the packed bytes, and of the whole target buffer after
- * MPI_Unpack, margins included.  tests/recipe/case.rs knows the right answers.
+ * with the hash of the packed bytes, and of the whole target buffer after
+ * MPI_Unpack, margins included; or "refused" if the MPI does not make such a
+ * type, or "packed" or "unpacked" and how many bytes if the MPI moves others.
+ * tests/recipe/case.rs knows the right answers.
  *
  * Usage: pack_random FILE
  */
@@ -81,13 +83,19 @@ static void answer(char *line)
     source = patterned(lo, span, 0);
     packed = mem_alloc_pack((size_t)bytes + MARGIN);
     OK(MPI_Pack(at(source, (MPI_Aint)-lo), count, t, packed, bytes + MARGIN, &position, MPI_COMM_SELF));
-    CHECK(position == bytes, "packed %d of %d bytes", position, bytes);
+    if (position != bytes) {
+        printf("packed %d of %d\n", position, bytes);
+        return;
+    }
     packed_hash = hash(packed, (size_t)bytes);
     if (unpack) {
         target = patterned(lo, span, 1);
         position = 0;
         OK(MPI_Unpack(packed, bytes, &position, at(target, (MPI_Aint)-lo), count, t, MPI_COMM_SELF));
-        CHECK(position == bytes, "unpacked %d of %d bytes", position, bytes);
+        if (position != bytes) {
+            printf("unpacked %d of %d\n", position, bytes);
+            return;
+        }
         target_hash = hash(target, span);
         mem_free(target);
     }
