@@ -214,9 +214,13 @@ pub fn ended() {
 /// Post what is deferred before the MPI is called for something else, which ends the burst.
 #[cold]
 pub fn flush() {
-    let turn = turn();
+    end(&turn());
+}
+
+/// End the burst: what is deferred goes now.
+fn end(turn: &Turn) {
     close();
-    post(&turn);
+    post(turn);
     relay::arm(false);
 }
 
@@ -230,9 +234,7 @@ pub(super) fn flush_stale(seen: Option<usize>) -> Option<usize> {
     if seen != Some(oldest) {
         return Some(oldest);
     }
-    close();
-    post(&turn);
-    relay::arm(false);
+    end(&turn);
     None
 }
 
