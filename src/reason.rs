@@ -57,6 +57,8 @@ reasons! {
     TwoDevices => "buffers on two devices",
     /// The message is too large for the calls that this MPI offers.
     TooLarge => "message too large",
+    /// A message that is longer than the receive, where the MPI would write past the end of a buffer of ours.
+    TooLong => "message longer than the receive",
     /// A panic was caught at the C boundary before anything was done.
     Panicked => "internal error",
 }

@@ -77,8 +77,10 @@ const TESTS: &[Test] = &[
 ];
 
 /// The reasons that no program can bring about under every MPI, and what tests them where.
-const ELSEWHERE: &[(Reason, &str, &str)] =
-    &[(Reason::Panicked, "src/api/mod.rs", "Err(Stop::Forward(Reason::Panicked))")];
+const ELSEWHERE: &[(Reason, &str, &str)] = &[
+    (Reason::Panicked, "src/api/mod.rs", "Err(Stop::Forward(Reason::Panicked))"),
+    (Reason::TooLong, "tests/reasons.rs", "Reason::TooLong.text()"),
+];
 
 fn report(mpi: &Mpi, test: &Test, variable: Option<(&str, &str)>) -> Report {
     let program = mpi.compile("reasons", false);
@@ -123,6 +125,18 @@ fn calls_are_forwarded_for_their_reason_under_open_mpi() {
 #[test]
 fn calls_are_forwarded_for_their_reason_under_mpich() {
     two_mpis().into_iter().filter(|mpi| mpi.family == "mpich").for_each(check);
+}
+
+/// The MPI that writes past the end of device buffers gets such a message as the program would have given it: four of them here.
+#[test]
+fn a_message_longer_than_the_receive_is_left_to_open_mpi() {
+    for mpi in two_mpis().into_iter().filter(|mpi| mpi.family == "openmpi") {
+        let program = mpi.compile("truncated", true);
+        let run = mpi.run(2, &program).preloaded().simulated(true).with("TEMPI_DATATYPE_DEVICE", "1");
+        let reports = run.reported("truncated").1;
+        let wanted = ("MPI_Recv", Reason::TooLong.text(), 4);
+        assert!(reports.iter().any(|report| report.forwarded().contains(&wanted)), "{}", mpi.name);
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@ use super::side::{Count, passes, sending};
 use super::{finish, prepare, stopped};
 use crate::mpi::status::{Received, Spare};
 use crate::mpi::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Status, Via, family, next};
-use crate::report::Call;
+use crate::reason::Reason;
+use crate::report::{self, Call};
 use crate::transfer::{self, Incoming, Reach};
 use std::ffi::{c_int, c_void};
 
@@ -62,7 +63,7 @@ macro_rules! receives {
                 };
                 receive($call, comm, (buf, count, datatype), status, system, |incoming, status| {
                     if incoming.overrun_by_longer() {
-                        measured((buf, count, datatype), incoming, status, probe, matched)
+                        measured($call, (buf, count, datatype), incoming, status, probe, matched)
                     } else {
                         Ok(system(incoming.address(), incoming.count().into(), incoming.datatype(), status))
                     }
@@ -131,6 +132,7 @@ fn receive<C: Count>(
 /// end in without us.
 #[inline(never)]
 fn measured<C: Count>(
+    call: Call,
     (buf, count, datatype): (*mut c_void, C, MPI_Datatype),
     incoming: &Incoming,
     status: *mut MPI_Status,
@@ -145,6 +147,7 @@ fn measured<C: Count>(
     }
     // SAFETY: the probe succeeded, so the status is filled.
     if unsafe { Received::read(status) }.bytes > incoming.bytes() {
+        report::forwarded(call, Reason::TooLong);
         return Err(matched(buf, count, datatype, message, status));
     }
     Ok(matched(incoming.address(), incoming.count().into(), incoming.datatype(), message, status))
